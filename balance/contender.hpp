@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is compared on one trajectory: a load model with a criterion and a partitioner of its own.
+// A contender in a comparison on one trajectory: a load model with a criterion and a partitioner of its own.
 #pragma once
 #include <string>
 

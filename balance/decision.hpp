@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a run balances, and whether a new partition is taken: what a criterion says of the times, and what is
-// remembered of them.
+// Two decisions: whether a run balances, and whether a new partition is taken. A criterion decides by the times, and by
+// the history of the times before.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -29,13 +29,13 @@ constexpr auto words_of(SpeedSource) {
 }
 
 enum class Decision {
-    none,            ///< not taken yet
-    moved,           ///< the new partition is in use
-    kept_gain,       ///< a migration would not pay (Criterion::weighs_partitions())
-    kept_criterion,  ///< another criterion asks for none
-    kept_same,       ///< the new partition is the old one
-    kept_clock,      ///< the times are too short for the clock
-    kept_limit,      ///< no partition keeps the limit of particles
+    none,            ///< No decision yet.
+    moved,           ///< The new partition is in use.
+    kept_gain,       ///< A migration would not pay (Criterion::weighs_partitions()).
+    kept_criterion,  ///< Another criterion asks for no balancing.
+    kept_same,       ///< The new partition is the old one.
+    kept_clock,      ///< The times are too short for the clock.
+    kept_limit,      ///< No partition keeps the limit of particles.
 };
 /// As balance.csv spells them.
 constexpr auto words_of(Decision) {
@@ -48,34 +48,35 @@ constexpr auto words_of(Decision) {
                                           {Decision::kept_limit, "kept: limit"}});
 }
 
-/// What is remembered of one model's balancings. Stands in checkpoints as its numbers, in this order.
+/// The history of one model's balancings. Checkpoints hold its numbers in this order.
 struct History {
-    double sum_mean = 0, sum_max = 0;  ///< of the processes' times, over all balancings, seconds a step: overall LBE
-    double lost_seconds = 0;           ///< since the last migration, by not migrating, as the criterion counts it
-    double move_seconds = 0;           ///< what a migration costs; by the wall clock with the decision for it
-    double lbe_reachable = 1;          ///< LBE_m of the last partition that was computed
-    double ghost_cells = 0;            ///< of the partition in use
-    double lbe_model = 1;              ///< LBE_m of the partition in use, by the loads of load_step
-    double load_step = 0;              ///< when the loads were modelled
-    double early_mean = 0, early_max = 0;  ///< the part of the sums from before the first measured update
-    double updates = 0;                    ///< of the model from measured times
+    /// Mean and maximum of the processes' times, summed over all balancings, seconds a step. Their ratio is the overall
+    /// LBE.
+    double sum_mean = 0, sum_max = 0;
+    double lost_seconds = 0;   ///< Loss since the last migration by not migrating, as the criterion counts it.
+    double move_seconds = 0;   ///< Cost of a migration; by the wall clock with the decision for it.
+    double lbe_reachable = 1;  ///< LBE_m of the last partition that was computed.
+    double ghost_cells = 0;    ///< Ghost cells of the partition in use.
+    double lbe_model = 1;      ///< LBE_m of the partition in use, by the loads of load_step.
+    double load_step = 0;      ///< Step at which the loads were modelled.
+    double early_mean = 0, early_max = 0;  ///< Part of the sums before the first measured update.
+    double updates = 0;                    ///< Updates of the model from measured times.
 
     static constexpr std::size_t numbers = 11;
     std::array<double, numbers> to_numbers() const;
     static History from_numbers(std::span<const double, numbers> values);
-    /// Numbers that no history of so many processes up to `step` has are refused: none negative or huge, means no
-    /// larger than maxima and no smaller than they can be, also without the early part, efficiencies up to 1, whole
-    /// counts.
+    /// Refuses numbers that no history of so many processes up to `step` can have. No number may be negative or huge.
+    /// Means lie between their bounds, also without the early part. Efficiencies are at most 1. Counts are whole.
     static bool accepts(std::span<const double> values, std::int64_t processes, std::int64_t step);
 };
 
-/// What is remembered of the opportunities since the last migration; empty after one.
+/// The opportunities to balance since the last migration; empty after one.
 struct Watch {
     std::vector<double> spent;   ///< seconds of each process that the member hosts
     std::vector<double> memory;  ///< of the criterion
 };
 
-/// What the processes took: means over all of them, and the largest.
+/// Times of the processes: means over all of them, and the largest.
 struct Taken {
     double mean = 0, largest = 0;              ///< seconds a step
     double spent_mean = 0, spent_largest = 0;  ///< seconds since the last migration
@@ -86,15 +87,19 @@ void spend(std::span<const double> times, double steps, Watch& watch);
 /// times: seconds a step. spent: Watch::spent. Both of all processes.
 Taken taken_by(const OverAll& times, const OverAll& spent);
 
-/// Adds what the processes took over `steps` steps, and asks the criterion what they have lost. Until a model has
-/// learnt from times, the loads that it knows may be all wrong; where the times refute them, perfect balance counts as
-/// reachable.
+/// Adds the processes' times over `steps` steps, and asks the criterion for the loss. Until a model has learnt from
+/// times, its loads may be all wrong. If the times refute them, perfect balance counts as reachable.
 void account(History& history, Watch& watch, const Taken& taken, double steps, Clock clock, const Criterion& criterion);
 
 /// Whether the run balances now: none, or why the partition in use is kept.
 Decision decide(const History& history, const Criterion& criterion);
-/// The decision on a new partition that differs from the one in use by `moved` (of all members). measured: times have
-/// asked for it; else it is the first one. sunk: seconds of its cost that were spent by making it.
+/// The decision on a new partition.
+///
+/// moved: the difference to the partition in use, of all members.
+///
+/// measured: times have asked for the partition; otherwise it is the first one.
+///
+/// sunk: the part of its cost, in seconds, that making the partition has already used up.
 Decision decide(const History& history, const Criterion& criterion, bool measured, const Moved& moved, double sunk = 0);
 
 }  // namespace balance

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lists whose length the receiver does not know; and lists for members who do not know that any will
-// come: from those who know a thing to those who have to know it, where no member knows all others. Lists hop from
-// member to member in rounds that each double the length of a hop, so every member sends logarithmically many messages,
-// whoever sends whom how much.
+// Delivery of lists between members that do not know all others. The receiver of a list may not know its length, or
+// that it comes at all. Lists hop from member to member. Each round doubles the length of a hop. So every member sends
+// logarithmically many messages, for any senders, receivers and lengths.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -24,8 +23,8 @@ struct Parcel {
 /// The same with bytes.
 std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parcel<std::byte>> parcels);
 
-/// Takes parcels to other members, at most one to each and none of them empty, who know that they come. senders: the
-/// members of whom this one gets a parcel. Returns these, in the order of senders. Collective.
+/// Takes parcels to other members, at most one to each. No parcel is empty, and the receivers know their senders.
+/// senders: the members from which this one gets a parcel. Returns these parcels, in the order of senders. Collective.
 std::vector<Parcel<std::byte>> exchange_parcels(const Team& team, std::vector<Parcel<std::byte>> parcels,
                                                 std::span<const int> senders);
 

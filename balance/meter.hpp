@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT
-// What a balancing tells of its arithmetic while it goes on.
+// Observation of a balancing's arithmetic while it goes on.
 #pragma once
 #include <cstdint>
 
 namespace balance {
 
-/// Parts of a round that take time. Of fields, plans between homes and boxes, and packing. Around: what is in the cells
-/// around each. Sums: of the pieces that processes have in a home. Speeds: of the processes that a member hosts;
-/// medians: on member 0, of all processes or of a sample of very many.
+/// Parts of a round that take time.
+///
+/// Fields: plans between homes and boxes, and packing.
+///
+/// Around: the particles in the cells around each cell.
+///
+/// Sums: over the pieces of processes in a home.
+///
+/// Speeds: of the processes that a member hosts.
+///
+/// Medians: on member 0, of all processes or of a sample of very many.
 enum class RoundPart {
     fields,
     around,
@@ -27,9 +35,13 @@ enum class RoundPart {
 class Meter {
 public:
     virtual ~Meter() = default;
-    /// A part begins that goes through so many processes and cells, for `lines` lines of cells; of fields cells are the
-    /// numbers that are packed and unpacked, which may be told afterwards; of quality processes are the numbers that
-    /// are added up; of the chain these are the parts of all sweeps, and the items that the member collects.
+    /// A part begins. It goes through so many processes and cells, for `lines` lines of cells.
+    ///
+    /// Fields: `cells` counts the numbers that are packed and unpacked. They may be told afterwards.
+    ///
+    /// Quality: `processes` counts the numbers that are added up.
+    ///
+    /// Chain: `processes` counts the parts of all sweeps, `cells` the items that the member collects.
     virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}
     /// Seconds on a clock that only goes forward.
     virtual double now() const { return 0; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What follows from a number of each process, where each member knows those of the processes that it hosts.
+// Sums, means and maxima over all processes. Each member knows the numbers of the processes that it hosts.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@ namespace balance {
 /// with the team.
 inline constexpr std::int64_t most_known_to_one = 4096;
 
-/// Of one number of each process.
+/// Results for one number of each process.
 struct OverAll {
     double sum = 0, mean = 0, largest = 0;
 };

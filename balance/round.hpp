@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One balancing: what was counted and measured goes in; the next partition, the decision and its reasons come out.
+// One balancing. Counts and measured times go in; the next partition, the decision and its reasons come out.
 //
-// A round first looks at what the processes took (observe()): does imbalance cost more than a migration? If it does,
-// the load models learn from the times, the cells are partitioned by the loads that they give, and the new partition is
-// weighed against the one in use. No engine, clock, file or MPI is needed: the members of a team balance together, and
-// a program calls rebalance() with its own measurements (examples/balance). By counted work every number of the outcome
+// A round first looks at the processes' times (observe()): does imbalance cost more than a migration? If it does, the
+// load models learn from the times, and the cells are partitioned by their loads. Then the new partition is weighed
+// against the one in use. No engine, clock, file or MPI is needed. The members of a team balance together, and a
+// program calls rebalance() with its own measurements (examples/balance). By counted work every number of the outcome
 // is the same on any number of members.
 #pragma once
 #include <array>
@@ -37,7 +37,7 @@ struct Counting {
     Counting at(std::int64_t step) const { return {costs_at(work, step), cell_width}; }
 };
 
-/// What decides in all rounds of a run: criterion and partition for the driver.
+/// Setting of all rounds of a run: criterion and partition of the driver.
 struct Policy {
     Clock clock = Clock::wall;
     CriterionOptions criterion;
@@ -63,7 +63,7 @@ struct BalancedModel {
     History history{};
 };
 
-/// What rounds remember from one to the next.
+/// The state of a run's rounds, from one to the next.
 struct Balancing {
     std::vector<BalancedModel> models;  ///< the driver, whose partition is in use, then those compared with it
     Speeds speeds;
@@ -72,7 +72,7 @@ struct Balancing {
     double dearest_cell = 0;        ///< Clock::wall: of those loads, relative to a mean process
 };
 
-/// What one model was told in a round and what came of it: a row of balance.csv.
+/// Input and result of one model in a round: a row of balance.csv.
 struct Row {
     std::int64_t step = 0;
     std::string model;  ///< name of the contender; `none` for a driver whose partition never changes
@@ -86,22 +86,22 @@ struct Row {
     std::int64_t ghost_cells = 0;  ///< of all processes, one cell wide, in the partition in use from now on
     double lbe_observed = 0;       ///< of the times that the model saw
     Decision decision = Decision::none;
-    double lost_seconds = 0, move_seconds = 0;  ///< the loss and the cost that the criterion compared
-    double lbe_reachable = 0;    ///< LBE_m of the partition that was computed last before this row: the loss is
-                                 ///< measured against it
-    std::int64_t load_step = 0;  ///< when the loads of lbe_model were modelled
-    std::string criterion;       ///< its name
+    double lost_seconds = 0, move_seconds = 0;  ///< The loss and the cost that the criterion compared.
+    /// LBE_m of the partition that was computed last before this row. The loss is measured against it.
+    double lbe_reachable = 0;
+    std::int64_t load_step = 0;  ///< Step at which the loads of lbe_model were modelled.
+    std::string criterion;       ///< Name of the criterion.
 };
 
-/// What one process got when the driver partitioned: a row of resources.csv.
+/// The share of one process in the driver's partition: a row of resources.csv.
 struct ResourceRow {
-    std::int64_t step = 0, resource = 0;  ///< resource: the process
-    double speed = 1;                     ///< relative to the mean
-    double load = 0;     ///< of the partition in use from now on, relative to the mean, as the driver models it
-    double seconds = 0;  ///< a step, measured before, as the models saw them
+    std::int64_t step = 0, resource = 0;  ///< `resource` is the process.
+    double speed = 1;                     ///< Relative to the mean.
+    double load = 0;     ///< Load in the partition from now on, relative to the mean, as the driver models it.
+    double seconds = 0;  ///< Seconds a step before, as the models saw them.
 };
 
-/// What a run brings to every round. The references live as long as the run.
+/// The constant input of all rounds of a run. The references live as long as the run.
 struct Setting {
     const Team& team;
     Grid grid;
@@ -124,7 +124,7 @@ struct Moment {
     std::span<const double> noise = {};
 };
 
-/// What the processes that a member hosts took by the wall clock.
+/// Times by the wall clock of the processes that a member hosts.
 struct MeasuredTimes {
     std::vector<double> seconds;  ///< a step of each
     /// What each would have had of them with the even partition, at the mean speed; any unit. Known on all members or
@@ -133,23 +133,23 @@ struct MeasuredTimes {
 };
 /// Whether what was measured is reason enough for a migration.
 struct Observation {
-    Row row;                      ///< its decision is none where the round goes on, else why the partition is kept
-    std::vector<double> times;    ///< seconds a step of each process that the member hosts, as the models see them
-    std::vector<double> seconds;  ///< and as they were
+    Row row;                      ///< Its decision: none if the round goes on, else why the partition is kept.
+    std::vector<double> times;    ///< Seconds a step of each hosted process, as the models see them.
+    std::vector<double> seconds;  ///< Seconds a step of each hosted process, as measured.
 };
-/// The first half of the driver's round by the wall clock, for which nothing has to be counted. measured: empty, on all
-/// members, where the times were too short for the clock. Changes the driver's history and the worth. Collective.
+/// The first half of the driver's round by the wall clock. It needs no counts. measured: empty, on all members, if the
+/// times were too short for the clock. Changes the driver's history and the worth. Collective.
 Observation observe(const Setting& setting, const Moment& moment, const std::optional<MeasuredTimes>& measured,
                     Balancing& balancing);
 
-/// Of the cells of a member's home, in its order.
+/// Values of the cells of a member's home, in its order.
 struct HomeCells {
     std::vector<CellCounts> counts;
     std::vector<std::int64_t> work;  ///< ticks a step; empty where none is counted
     /// What they will hold at the next measurement, on all members or on none.
     std::optional<std::vector<CellCounts>> ahead = {};
 };
-/// Of the cells of a member's tiles, tile by tile.
+/// Values of the cells of a member's tiles, tile by tile.
 struct TileCells {
     std::vector<std::int32_t> particles;
     std::vector<std::int64_t> neighbours;  ///< directed pairs within the cutoff; empty where no work is counted
@@ -162,36 +162,37 @@ struct TooMuchWork : std::runtime_error {
         : std::runtime_error("the counted work of one step is too much to be summed exactly"), excess(found) {}
     ExcessiveWork excess;
 };
-/// Brings what tiles hold to the cells' homes, counts what is around each cell there and, where `counting` is given,
-/// their work. owners: the tiles' decomposition, with all processes that around_home() gives. Collective. Throws, on
-/// all members alike, TooMuchWork.
+/// Brings the tiles' values to the cells' homes, and counts the particles around each cell there. With `counting`, it
+/// counts the cells' work too. owners: the tiles' decomposition, with all processes of around_home(). Collective.
+/// Throws, on all members alike, TooMuchWork.
 HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCells& tiles, const Counting* counting,
                      const Meter& meter = Meter{});
 
-/// What a round knows beside its cells.
+/// Input of a round beside its cells.
 struct Measured {
     Moment moment;
-    bool first = false;                   ///< nothing was measured yet: all models partition by the same first loads
-    std::optional<Observation> observed;  ///< by the wall clock, what observe() said of the driver
-    /// Seconds of the reference piece of work (balance/model/speeds.hpp) on each process that this member hosts, on all
-    /// members or on none; without them speeds stay as they are.
+    /// True before anything was measured. All models then partition by the same first loads.
+    bool first = false;
+    std::optional<Observation> observed;  ///< By the wall clock, the driver's result of observe().
+    /// Seconds of the reference (balance/model/speeds.hpp) on each process that this member hosts. Given on all members
+    /// or on none. Without them speeds stay as they are.
     std::optional<std::vector<double>> reference = {};
-    /// Of each member, where they have accelerators: how fast they are together, relative to the member's CPU.
+    /// Speed of each member's accelerators together, relative to the member's CPU. Empty without accelerators.
     std::vector<double> accelerator_speeds = {};
-    /// Seconds a step of the driver's processes that this member hosts, on all members or on none; without them they
-    /// are known by counted work, and only then the round adds to Balancing::worth.
+    /// Seconds a step of the driver's processes that this member hosts, on all members or on none. Without them counted
+    /// work gives the times, and only then the round adds to Balancing::worth.
     std::optional<std::vector<double>> driver_times = {};
 };
 
-/// What comes of a round; the same on all members but for `cells`, and for `next`, `seconds` and `resources`, which are
-/// of the processes that a member hosts.
+/// Result of a round. `rows` and `dead_end` are the same on all members. `next`, `seconds` and `resources` belong to
+/// the processes that a member hosts, and `cells` to the member's home.
 struct Outcome {
-    std::optional<LocalPartition> next;  ///< the driver's from now on; nothing: it keeps the one that it has
-    std::vector<Row> rows;               ///< of the driver, then of the other models; none of the first round
-    std::vector<double> seconds;         ///< a step of the driver's processes before; none of the first round
-    std::vector<ResourceRow> resources;  ///< where speeds are found; else none
-    std::optional<Infeasible> dead_end;  ///< some model found no partition that keeps the limit, and keeps its own
-    HomeCells cells;                     ///< what was counted
+    std::optional<LocalPartition> next;  ///< The driver's next partition; nothing: it keeps its partition.
+    std::vector<Row> rows;               ///< The driver, then the other models; none in the first round.
+    std::vector<double> seconds;         ///< Seconds a step of the driver's processes before; none in the first round.
+    std::vector<ResourceRow> resources;  ///< Only if speeds are found.
+    std::optional<Infeasible> dead_end;  ///< A model found no partition that keeps the limit, and keeps its own.
+    HomeCells cells;                     ///< The counts.
 };
 
 /// Whether a model wants to know what the cells will hold (HomeCells::ahead).
@@ -201,10 +202,13 @@ bool wants_ahead(const Balancing& balancing);
 /// the first time, of all models: the times of each one's partition are counted, and observed here. Collective.
 Outcome rebalance(const Setting& setting, HomeCells cells, const Measured& measured, Balancing& balancing);
 
-/// The same from what the tiles of the driver's partition hold. in_use: that partition, with all processes that
-/// around_home() gives, and with accelerators all processes. By counted work, members that host one process each may
-/// have accelerators: then the slower side is what the process takes. Collective. Throws, on all members alike,
-/// TooMuchWork. What the tiles hold is given up once it is at home, so that a caller that moves it pays for no copy.
+/// The same from the values of the tiles of the driver's partition. Collective. Throws, on all members alike,
+/// TooMuchWork.
+///
+/// in_use: that partition, with all processes of around_home(), and with accelerators all processes.
+///
+/// By counted work, members that host one process each may have accelerators. The time of a process is then that of its
+/// slower side. The tiles' values are freed once they are at home, so a caller that moves them pays for no copy.
 Outcome rebalance(const Setting& setting, const Decomposition& in_use, TileCells tiles, Measured measured,
                   Balancing& balancing);
 

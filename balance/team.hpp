@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The members that balance together. Each holds a part of every field and a block of the processes; all sums are of
-// integers and so exact: results do not depend on the number of members. A program without MPI is a team of one
-// (SerialTeam); with MPI, each rank is a member (comm/team.hpp).
+// The members that balance together. Each holds a part of every field and a block of the processes. All sums are of
+// integers and so exact. So results do not depend on the number of members. A program without MPI is a team of one
+// (SerialTeam). With MPI, each rank is a member (comm/team.hpp).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -18,24 +18,24 @@
 
 namespace balance {
 
-/// What one move of a plan carries to another member, or from it.
+/// The bytes of one move of a plan, to another member or from it.
 struct Part {
     int member;
     std::size_t bytes;  ///< > 0
 };
 
-/// Messages between pairs of members, which both know what they carry: a channel decides in which messages the parts
-/// go, and in which order.
+/// Messages between pairs of members. Both members of a pair know the parts that go between them. The channel decides
+/// on the messages of the parts, and on their order.
 class Channel {
 public:
     virtual ~Channel() = default;
-    /// Where each part lies among all bytes that a member sends, or receives; a multiple of what the sizes of all parts
-    /// are multiples of.
+    /// Offset of each part in the send or receive buffer, in bytes. If all part sizes are multiples of k, so are the
+    /// offsets.
     struct Places {
         std::vector<std::size_t> sent, received;
     };
-    /// What all transfers up to the next call carry. The parts from one member to another come in the same order on
-    /// both sides. Every member of the team calls it.
+    /// Sets the parts of all transfers up to the next call. The parts from one member to another come in the same order
+    /// on both sides. Every member of the team calls it.
     virtual Places lay_out(std::span<const Part> sent, std::span<const Part> received) = 0;
     /// Starts to send and receive. The bytes must stay as they are until finish(), which comes before the next
     /// start(). owner: keeps both alive. A channel that is destroyed before finish(), because of an error, never
@@ -57,11 +57,11 @@ public:
     /// Element by element over all members, on all of them.
     virtual void sum(std::span<std::int64_t> values) const = 0;
     virtual void max(std::span<std::int64_t> values) const = 0;
-    /// What the members give, one after the other, on member 0; empty elsewhere.
+    /// The members' bytes, one after the other, on member 0; empty elsewhere.
     virtual std::vector<std::byte> gather(std::span<const std::byte> mine) const = 0;
     /// Member 0's bytes on all. All give room for as many.
     virtual void broadcast(std::span<std::byte> bytes) const = 0;
-    /// What the members give, one after the other, on all of them. A team that can do it at once does.
+    /// The members' bytes, one after the other, on all of them. A team that can do it at once does.
     virtual std::vector<std::byte> all_gather(std::span<const std::byte> mine) const {
         std::vector<std::byte> all = gather(mine);
         auto size = static_cast<std::int64_t>(all.size());
@@ -71,8 +71,8 @@ public:
         return all;
     }
     virtual std::unique_ptr<Channel> channel() const = 0;
-    /// All members stand in a circle: sends bytes to the member that is `distance` (1 .. size() - 1) places further on,
-    /// and returns what the one as many places behind has sent. A team that can do it at once does.
+    /// All members stand in a circle. Sends bytes to the member `distance` (1 .. size() - 1) places further on, and
+    /// returns the bytes of the member as many places behind. A team that can do it at once does.
     virtual std::vector<std::byte> pass_on(int distance, std::span<const std::byte> bytes) const;
     /// A team of the members that give the same colour (>= 0), in the order of their ranks here.
     virtual std::unique_ptr<Team> split(int colour) const = 0;
@@ -81,7 +81,7 @@ public:
     struct Blocks {
         int mine;                      ///< the number of this member's block
         std::unique_ptr<Team> inside;  ///< the members of this block
-        std::unique_ptr<Team> across;  ///< the members that are as many members behind the first of their block
+        std::unique_ptr<Team> across;  ///< the members at the same place of all blocks
     };
     /// count: of blocks, 1 .. size(). Collective when it is first asked for; from then on kept for as long as the team.
     const Blocks& blocks(int count) const {
@@ -150,7 +150,7 @@ std::vector<T> elements_in(std::span<const std::byte> bytes) {
     return all;
 }
 
-/// What the members give, one after the other, on member 0; empty elsewhere.
+/// The members' lists, one after the other, on member 0; empty elsewhere.
 template <class T>
 std::vector<T> gather(const Team& team, std::span<const T> mine) {
     return elements_in<T>(team.gather(std::as_bytes(mine)));
@@ -172,7 +172,7 @@ std::vector<T> from_first(const Team& team, std::vector<T> list) {
     return list;
 }
 
-/// What the members give, one after the other, on all of them.
+/// The members' lists, one after the other, on all of them.
 template <class T>
 std::vector<T> all_gather(const Team& team, std::span<const T> mine) {
     return elements_in<T>(team.all_gather(std::as_bytes(mine)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The one mechanism for everything that moves between members of a team: ghosts, particles of cells that change their
-// owner, values of cell fields. What moves is listed by a plan (balance/partition/plan.hpp, balance/grid/field.hpp):
-// both sides of a message derive the same moves in the same order, so its structure is never sent. A caller says how
-// many elements a move carries, how they are packed, and how they are unpacked.
+// owner, values of cell fields. A plan lists the moves (balance/partition/plan.hpp, balance/grid/field.hpp). Both sides
+// of a message derive the same moves in the same order, so its structure is never sent. A caller gives the number of
+// elements of a move, a function that packs them, and one that unpacks them.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What balancing was worth in a run: what perfect balance would have taken, what the dearest cell allows, and what the
-// run would have taken with the even partition that it starts from.
+// The worth of balancing in a run. The time of the run is compared with three others: with perfect balance, with the
+// best balance that the dearest cell allows, and with the even partition at the start.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,21 +17,21 @@ struct LoadShape {
     double even = 1;     ///< of the slowest process, were the partition even
     double dearest = 0;  ///< of the dearest cell
 };
-/// What is to be known of each process.
+/// Numbers of each process.
 struct ProcessWorth {
     double seconds = 0;  ///< a step
     double speed = 1;
     double even = 0;  ///< its load with the even partition, in any unit
 };
-/// What follows from that for all processes.
+/// The same numbers over all processes.
 struct WorthOfAll {
     OverAll seconds, speed;
     OverAll work;          ///< seconds * speed
     OverAll even;          ///< loads with the even partition
     OverAll even_seconds;  ///< the same / speed
 
-    /// The five numbers above of each process that a member hosts, one list for each. What over_all() makes of these
-    /// lists goes to from().
+    /// The five numbers above of each process that a member hosts, one list for each. The results of over_all() for
+    /// these lists go to from().
     static constexpr std::size_t count = 5;
     static std::array<std::vector<double>, count> lists_of(std::span<const ProcessWorth> hosted);
     static WorthOfAll from(std::span<const OverAll> all);
@@ -57,9 +57,9 @@ void add(Worth& worth, double steps, const WorthOfAll& all, const LoadShape& sha
 
 /// Parts of 1.
 struct Verdict {
-    double perfect_saves = 0;  ///< perfect balance would have taken this part less time
-    double most_lbe = 1;       ///< LBE that the dearest cell allows: perfect / possible
-    double saved = 0;          ///< balancing saved this part of the time without it; negative: it lost time
+    double perfect_saves = 0;  ///< Part of the time that perfect balance would have saved.
+    double most_lbe = 1;       ///< LBE that the dearest cell allows: perfect / possible.
+    double saved = 0;          ///< Part of the time that balancing saved; negative: it lost time.
 };
 /// other_seconds: of the run, that do not depend on the balance (communication, output, balancing); 0 where only the
 /// processes' times count.
@@ -68,18 +68,23 @@ Verdict verdict_of(const Worth& worth, double other_seconds);
 /// The stages between two steps in which neighbour lists were rebuilt: a run rebuilds them whenever a particle has
 /// moved too far, and also wherever it balances.
 struct Stages {
-    std::int64_t usual = 0, balanced = 0;            ///< without a balancing, and with one
-    double usual_seconds = 0, balanced_seconds = 0;  ///< what they took in all
-    double alone_seconds = 0;                        ///< of those with a balancing, what it took without the rebuild
-    double least_rebuild = 0;                        ///< the shortest rebuild among those with a balancing, seconds
-    std::int64_t due = 0, steps_to_due = 0;          ///< rebuilds that were due, and the steps before them
+    std::int64_t usual = 0, balanced = 0;            ///< Stages without a balancing, and with one.
+    double usual_seconds = 0, balanced_seconds = 0;  ///< Seconds of these in all.
+    double alone_seconds = 0;                        ///< Seconds of balancings alone, without the rebuilds.
+    double least_rebuild = 0;                        ///< Shortest rebuild of a stage with a balancing, seconds.
+    std::int64_t due = 0, steps_to_due = 0;          ///< Rebuilds that were due, and the steps before them.
     std::int64_t last_rebuild = 0;
 
-    /// A stage at `step`. rebuilt: the lists are new; due: they would be without a balancing, too; balancing: it has
-    /// one, which took balancing_seconds of its `seconds`.
+    /// Adds a stage at `step` that took `seconds`.
+    ///
+    /// rebuilt: the lists are new.
+    ///
+    /// due: the lists would be new without a balancing, too.
+    ///
+    /// balancing: the stage has a balancing, which took balancing_seconds.
     void add(std::int64_t step, bool rebuilt, bool due, bool balancing, double seconds, double balancing_seconds);
-    /// What balancing took in `steps` steps: balancing itself, and what its stages rebuilt beyond what the same steps
-    /// would have needed anyway. Where no rebuild was ever due, as many as there were count as needed.
+    /// Cost of balancing in `steps` steps: balancing itself, and the rebuilds of its stages that the same steps would
+    /// not have needed. If no rebuild was ever due, all rebuilds count as needed.
     double extra_seconds(std::int64_t steps) const;
 };
 

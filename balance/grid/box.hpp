@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Half-open boxes of cells. Ghosts, cells that change their owner and fields of cells move as such boxes; only single
-// particles that leave their tile, and the particles of a file, move one by one.
+// Half-open boxes of cells. Ghosts, cells that change their owner and fields of cells move as such boxes. Only
+// particles that leave their tile and particles of a file move one by one.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fields with one value a cell, spread over a team. The home of a field is one block of the grid on each member, the
-// same for the whole run: what a load model remembers of a cell need not move when the cell changes its owner. For a
-// while, values are brought into the order of a list of boxes (the cells of one process, or of the patches along a
-// curve) and back. Blocks are compact, so that a member's home meets the boxes of few others, however many there are.
-// The cells of a block or box are ordered by x, then y, then z.
+// same for the whole run. So a load model's state of a cell need not move when the cell changes its owner. For a while,
+// values are brought into the order of a list of boxes (the cells of one process, or of the patches along a curve) and
+// back. Blocks are compact, so a member's home meets the boxes of few others, however many there are. The cells of a
+// block or box are ordered by x, then y, then z.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -61,8 +61,8 @@ inline std::int64_t place_in(const Box& box, int x, int y, int z = 0) {
     return (std::int64_t{x - box.lower[0]} * box.extent(1) + (y - box.lower[1])) * box.extent(2) + (z - box.lower[2]);
 }
 
-/// Whether values of cells, so many of all members together, are packed on their way between members. Where a member
-/// has few of them, messages are short, and the sizes that have to be told before take longer than what packing saves.
+/// True if values of so many cells, of all members together, are packed on their way between members. Members with few
+/// cells send short messages. Packing then saves less time than the exchange of message sizes takes.
 constexpr bool worth_packing(std::int64_t cells, int members) { return cells / members > 8192; }
 
 /// Where the values of a list of boxes lie in the homes: the plan by which fields go there and back.
@@ -70,9 +70,11 @@ class FieldPlan {
 public:
     /// mine: this member's boxes, of which it tells those members at whose homes their cells are. Collective.
     FieldPlan(const Team& team, const Homes& homes, const std::vector<Box>& mine);
-    /// Where members know that without being told. boxes_of(m): the boxes of member m, in their order; it is asked for
-    /// this member and for those of `members`: all of whose boxes some meet this member's home, in ascending order, and
-    /// perhaps others.
+    /// For members that know the boxes of others, so nothing is exchanged.
+    ///
+    /// boxes_of(m): the boxes of member m, in their order. Called for this member and for those of `members`.
+    ///
+    /// members: at least all members with boxes that meet this member's home, in ascending order.
     FieldPlan(const Team& team, const Homes& homes, std::span<const int> members,
               const std::function<std::vector<Box>(int)>& boxes_of);
     /// From boxes anywhere, which take the place of the homes, into the order of others. Both the same on all members;
@@ -192,7 +194,7 @@ class SummedArea {
 public:
     /// field: one value a cell of `home`; empty: every cell's is 1, which takes no memory.
     SummedArea(const Box& home, std::span<const std::int64_t> field);
-    /// Of the cells of `box` that are at home here.
+    /// Sum over the cells of `box` that are at home here.
     std::int64_t of(const Box& box) const;
     /// Adds the sums over each line of cells of `box` across an axis, or over bundles of `each` lines, to lines[0],
     /// lines[1], ...

@@ -47,8 +47,8 @@ inline EvenCut even_cut(const Box& box, std::int64_t parts) {
     return result;
 }
 
-/// Part `index` of an even bisection of `box` into `parts` boxes of about equal numbers of cells, in the order of the
-/// recursion; found without making the others. parts: at most box.cells().
+/// Part `index` of an even bisection of `box` into `parts` boxes of about equal numbers of cells. Parts are in the
+/// order of the recursion. The other parts are not computed. parts: at most box.cells().
 inline Box even_part(Box box, std::int64_t parts, std::int64_t index) {
     while (parts > 1) {
         const EvenCut cut = even_cut(box, parts);

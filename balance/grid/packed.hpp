@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Values of cells that lie beside each other are much alike, and in a vacuum the same: packed they take a fraction of
-// their bytes. First comes their number; a stretch of values is packed as the first one and, of what each of the others
-// differs from it, as many low bytes as the largest difference has. A stretch of equal values takes next to no time.
+// Values of cells that lie beside each other are much alike, and in a vacuum the same. Packed they take a fraction of
+// their bytes. First comes the number of values. Each stretch of values is packed as its first value and the
+// differences of the others from it. A difference takes as many low bytes as the largest one of the stretch. A stretch
+// of equal values takes next to no time.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -110,7 +111,7 @@ std::int64_t numbers_in(const std::vector<std::byte>& bytes) {
     return numbers;
 }
 
-/// What packed() has packed. Throws std::logic_error if these are not as many values.
+/// Unpacks the values of packed(). Throws std::logic_error if their number is another.
 template <class T>
 void unpack(const std::vector<std::byte>& bytes, std::span<T> values) {
     using Word = packing::Word<T>;

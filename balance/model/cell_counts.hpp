@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is in the cells around each cell. Homes are compact, so only a frame around each has to come from others.
+// Particle counts in the cells around each cell. Homes are compact, so only a frame around each comes from others.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -15,7 +15,7 @@
 
 namespace balance {
 
-/// What was counted of the cells of a member's home, column by column.
+/// Counts of the cells of a member's home, column by column.
 struct CountedCells {
     Box home;
     std::array<double, 3> cell_width;  ///< lengths

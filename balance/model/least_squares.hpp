@@ -14,9 +14,9 @@ inline double dot(const Unknowns& a, const Unknowns& b) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
 }
 
-/// The x >= 0 with the smallest x^T a x - 2 b^T x: the best of the solutions of a x = b that each choice of unknowns
-/// gives when the others are 0. a: symmetric normal equations, scaled to about 1 on the diagonal. 0 where none is
-/// better.
+/// The x >= 0 with the smallest x^T a x - 2 b^T x, or 0 if none is better. Each choice of unknowns, with the others 0,
+/// gives a solution of a x = b. The best of these counts. a: symmetric normal equations, scaled to about 1 on the
+/// diagonal.
 Unknowns least_squares(const Normal& a, const Unknowns& b);
 
 /// The x >= 0 with the least sum over rows of (row . x - value)^2. As many values as rows, at least one.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Load models: from the times that processes were measured to need to a load of each cell.
 //
-// A model is a class that sees one process, or one piece of a process, at a time; what it has to know of all processes
-// it gets as exact sums, or one member concludes it from a few numbers of each process and tells all. So results do not
+// A model is a class that sees one process, or one piece of a process, at a time. Knowledge of all processes reaches it
+// in two ways: as exact sums, or as the conclusions of one member from a few numbers of each process. So results do not
 // depend on who hosts what. To add one: a file with a class derived from LoadModel, a line in STEELYARD_MODELS
 // (load_model.cpp), a test: docs/extend.md.
 #pragma once
@@ -17,24 +17,26 @@
 
 namespace balance {
 
-/// What the engine knows of a cell without measuring: particles in it, in the 3 x 3 and 5 x 5 cells around it.
+/// Counts of a cell, known without measuring: particles in it, in the 3 x 3 and in the 5 x 5 cells around it.
 struct CellCounts {
     std::int32_t n = 0, n3 = 0, n5 = 0;
 };
 
-/// One process since the last balancing: all of its cells, in a fixed order that depends on its boxes alone, or some of
-/// them, for a model that is additive().
+/// One process since the last balancing. It has all cells of the process, in a fixed order that depends on the boxes
+/// alone. For an additive() model it may have only some of them.
 struct ProcessView {
     std::span<const CellCounts> cells;
     std::span<double>
         state;  ///< what the model remembers of each cell, read and write; it stays with the cell, whoever owns it
     double time = 0;  ///< measured compute seconds a step
     std::int64_t index = 0;
-    /// What the cells will hold when their loads count; empty unless the model wants_ahead() and somebody knows.
+    /// Counts of the cells at the time when their loads count. Empty if they are unknown or the model does not want
+    /// them (wants_ahead()).
     std::span<const CellCounts> ahead{};
-    std::span<const double> contribution{};  ///< what the model's contribution() was in the last round, of all cells
-    std::span<const double> costs{};  ///< true seconds a step of each cell; empty unless the model wants_costs() and
-                                      ///< they are known, by counted work
+    std::span<const double> contribution{};  ///< The model's contribution() in the last round, of all cells.
+    /// True seconds a step of each cell. Empty if they are unknown (without counted work) or the model does not want
+    /// them (wants_costs()).
+    std::span<const double> costs{};
 };
 
 /// Sums over all processes.
@@ -68,8 +70,8 @@ struct ModelConstants {
 
 /// Models conclude from at most so many processes, which is enough to fit a few costs, so no member has to know more.
 inline constexpr std::int64_t most_concluded = most_known_to_one;
-/// Of so many processes those are concluded from whose numbers are multiples of this. It is odd, so that not all of
-/// them are on the same socket of each node.
+/// Models conclude from the processes with multiples of this number. It is odd, so that not all of them are on the same
+/// socket of each node.
 inline std::int64_t concluded_every(std::int64_t processes) {
     return (processes + most_concluded - 1) / most_concluded | 1;
 }
@@ -88,15 +90,19 @@ public:
     /// rounds().
     virtual int rounds() const { return 0; }
     virtual std::vector<double> contribution(int /*round*/, const ProcessView&) const { return {}; }
-    /// Whether the contribution of a process is the sum of those of its cells, in whole numbers below 2^53 (ExactSum),
-    /// and update() asks for nothing of a cell but what is known of it, and of its process the time and the
-    /// contribution. Such a model works on each cell where its state is kept, on some of a process's cells at a time
-    /// (also on none) and in any order, and no value of a cell has to travel.
+    /// True if (1) the contribution of a process is the sum of its cells' contributions, each a whole number below 2^53
+    /// (ExactSum), and (2) update() needs only the cell itself and its process's time and contribution. Then each
+    /// member updates the cells of its own home, and no cell value travels. A call may have any of a process's cells,
+    /// in any order, or none.
     virtual bool additive() const { return false; }
-    /// What follows from all processes; asked on one member alone, for whose answer the others wait: it must not throw.
-    /// rows: contribution of each process one after the other; times: seconds a step of each. Of more than
-    /// `most_concluded` processes these are of each third one, or fifth, ..., so that no more are left: sums over them
-    /// are then not those of all (Totals).
+    /// Conclusions from all processes. One member calls it and the others wait for its answer, so it must not throw.
+    ///
+    /// rows: contribution of each process one after the other.
+    ///
+    /// times: seconds a step of each process.
+    ///
+    /// Above `most_concluded` processes, every third process, or fifth, ..., stands for all. Sums over them are then
+    /// not the sums over all processes (Totals).
     virtual std::vector<double> conclude(int /*round*/, std::span<const double> /*rows*/,
                                          std::span<const double> /*times*/) const {
         return {};
@@ -111,7 +117,7 @@ public:
     virtual bool needs_particles() const { return true; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
     virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;
-    /// What learn() has learnt; set_memory(memory()) on another object makes it equal.
+    /// The result of learn(). set_memory(memory()) on another object makes it equal.
     virtual std::vector<double> memory() const { return {}; }
     virtual void set_memory(std::span<const double>) {}
     /// Could memory() have returned this? Asked before what a file holds is handed to set_memory(). By default: as many

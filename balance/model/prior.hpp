@@ -10,7 +10,7 @@
 
 namespace balance {
 
-/// What a cell's cost is explained by: the cell itself, its particles, and their neighbours near and farther.
+/// The features that explain a cell's cost: the cell itself, its particles, and their neighbours near and farther.
 inline constexpr int features = 4;
 using Features = std::array<double, features>;
 inline Features features_of(const CellCounts& c) {
@@ -25,13 +25,17 @@ public:
 
     /// Seconds of a cell.
     double cost(const Features& f) const { return dot(theta_, f); }
-    /// Learns from processes: rows holds the sums of the features of each one's cells, times their seconds; both may be
-    /// scaled process by process. forgetting: weight of what was learnt before. The last costs count a little beside
-    /// all times, which decides where the processes cannot tell features apart.
+    /// Learns from processes. The last costs count a little beside all times. So they decide between features that the
+    /// processes cannot tell apart.
+    ///
+    /// rows: sums of the features over the cells of each process. times: seconds of each process. Both may be scaled
+    /// process by process.
+    ///
+    /// forgetting: weight of the knowledge before.
     void fit(std::span<const double> rows, std::span<const double> times, double forgetting);
 
     static constexpr std::size_t count = features * (features + 2);
-    /// What is known, for checkpoints: `count` numbers.
+    /// Its state for checkpoints: `count` numbers.
     std::vector<double> numbers() const;
     void set_numbers(std::span<const double> numbers);
 

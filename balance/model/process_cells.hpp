@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cells of processes, as a load model looks at them: in pieces, which are whole processes on the members that host
-// them, or what processes have in the homes of their cells, where no value of a cell has to travel.
+// The cells of processes, in pieces for a load model. A piece is a whole process on the member that hosts it. Or it is
+// the part of a process within one member's home, and no value of a cell has to travel.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -24,10 +24,10 @@ struct Piece {
 /// The pieces that one member looks at. The team must live as long as it.
 class ProcessCells {
 public:
-    /// Of the processes that a member hosts all cells. known: what around_home() gives.
+    /// All cells of the processes that a member hosts. known: the result of around_home().
     static ProcessCells whole_processes(const Team& team, const Grid& grid, const ProcessBoxes& known,
                                         const Hosts& hosts);
-    /// Of each process its cells in the member's home.
+    /// The cells of each process in the member's home.
     static ProcessCells at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts);
 
     bool are_whole() const { return plan_.has_value(); }
@@ -55,11 +55,11 @@ public:
         std::ranges::copy(back, at_home.begin());
     }
 
-    /// Of each piece the sum over its cells. at_home: whole numbers, of the cells of the member's home. Not of whole
-    /// processes.
+    /// Sum over the cells of each piece. at_home: whole numbers, of the cells of the member's home. Not for pieces that
+    /// are whole processes.
     std::vector<std::int64_t> piece_sums(std::span<const std::int64_t> at_home) const;
-    /// Rows of `width` numbers of each piece, added up for each process that this member hosts: in an order that
-    /// depends on the team, so they have to be whole numbers, and in doubles have sums below 2^53. Collective.
+    /// Rows of `width` numbers of each piece, added up for each process that this member hosts. The order of the sum
+    /// depends on the team, so they must be whole numbers. Sums of doubles must stay below 2^53. Collective.
     std::vector<double> sums_at_hosts(std::span<const double> rows, std::size_t width) const;
     std::vector<std::int64_t> sums_at_hosts(std::span<const std::int64_t> rows, std::size_t width) const;
     /// Such a row of each process that this member hosts, for each of the pieces. Collective.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How fast each process runs, from the times of a reference: a fixed piece of work, the same for all processes, of
-// which each one measures the time before every balancing. A process that takes twice as long for it runs at half
-// speed. Its own cells say nothing of that: they may be few, or dear.
+// The speed of each process, from the times of a reference. The reference is a fixed piece of work, the same for all
+// processes. Each process measures its time before every balancing. A process that takes twice as long for it runs at
+// half speed. A process's own cells cannot show its speed, because they may be few, or dear.
 #pragma once
 #include <array>
 #include <cmath>
@@ -23,11 +23,11 @@ inline bool is_time(double seconds) { return seconds > 0 && std::isfinite(second
 /// Between these lie all speeds that are found, relative to the usual one.
 inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
 
-/// What is known of one process's speed, in logarithms relative to the usual speed: the mean of its last measurements.
+/// One process's speed as a mean of its last measurements, in logarithms relative to the usual speed.
 class SpeedTrack {
 public:
     SpeedTrack() = default;
-    /// Of a process whose speed was found before.
+    /// A track that begins with a speed that was found before.
     explicit SpeedTrack(double speed) : mean_(std::log(speed)), measured_(1) {}
 
     /// noise: standard deviation of measurements. One that differs from the mean by more than noise explains is the
@@ -57,23 +57,25 @@ public:
     /// All speeds equal.
     explicit Speeds(std::int64_t processes);
 
-    /// hosted: the processes that the member hosts, the same ones each time. reference: seconds of the fixed piece of
-    /// work on each of them; one that is no is_time() leaves its speed as it is. The usual speed is the median, of all
-    /// processes or of a sample of very many; the noise is what most measurements differ by from the means before.
-    /// Collective.
+    /// Learns from times of the reference. The usual speed is the median of all processes, or of a sample of very many.
+    /// The noise is the usual difference of measurements from the means before. Collective.
+    ///
+    /// hosted: the processes that the member hosts, the same ones each time.
+    ///
+    /// reference: seconds of the reference on each of them. A number that is no is_time() leaves the speed as it is.
     void learn(const Team& team, const Range& hosted, std::span<const double> reference, const Meter& meter = no_meter);
 
     /// Speeds that are known, of each process, in any unit. Throws std::invalid_argument where there are more or fewer.
     void set(std::span<const double> speeds);
 
-    /// Of each of some processes, relative to the mean of all.
+    /// Speeds of some processes, relative to the mean of all.
     std::vector<double> relative(const Range& processes) const;
-    /// Of each process.
+    /// Speeds of all processes.
     std::vector<double> relative() const { return relative({0, processes_}); }
     /// The sum and the largest of relative().
     double capacity() const { return capacity_; }
     double fastest() const { return fastest_; }
-    /// What each process should get of a partition.
+    /// The share of a partition that each process should get.
     PartTargets targets() const;
     /// The times that processes would have taken at the mean speed: those from `first` on.
     std::vector<double> at_mean_speed(std::span<const double> times, std::int64_t first = 0) const;
@@ -94,7 +96,7 @@ private:
         double speed;
         friend bool operator==(const SpeedOf&, const SpeedOf&) = default;
     };
-    // What member 0 finds for all: the usual logarithm of a speed, and the noise of the logarithms.
+    // Results of member 0 for all: the usual logarithm of a speed, and the noise of the logarithms.
     struct Usual {
         double log_speed, noise;
     };

@@ -42,24 +42,24 @@ struct Slowdown {
     ActiveSteps active{};
     friend bool operator==(const Slowdown&, const Slowdown&) = default;
 };
-/// Of a process at a step.
+/// Speed of a process at a step.
 double speed_of(const Slowdown& slow, std::int64_t process, std::int64_t step);
 
 /// Seconds a step for each thing counted (deck section balance.work).
 struct WorkCosts {
-    double cell = 2e-9;         ///< an empty cell
-    double particle = 6e-9;     ///< integration, sorting
-    double candidate = 0.3e-9;  ///< particle in the 3 x 3 cells around another: n (n3 - 1) / 2 a cell
-    double pair = 1.6e-9;       ///< within the cutoff: (neighbours of the cell's particles) / 2
-    /// For studies of costs that no feature of a model shows: cells between two corners (lengths) cost `factor` times
-    /// as much; particles beyond `capacity` in a cell cost `spill` each and per particle there, as when they fall out
-    /// of a cache.
+    double cell = 2e-9;         ///< An empty cell.
+    double particle = 6e-9;     ///< Integration and sorting of a particle.
+    double candidate = 0.3e-9;  ///< Particle in the 3 x 3 cells around another: n (n3 - 1) / 2 a cell.
+    double pair = 1.6e-9;       ///< Pair within the cutoff: (neighbours of the cell's particles) / 2.
+    /// For studies of costs that no feature of a model shows. Cells between two corners (lengths) cost `factor` times
+    /// as much. Particles beyond `capacity` in a cell cost `spill` each and per particle there, as if they fell out of
+    /// a cache.
     std::array<double, 2> region_lower{0, 0}, region_upper{0, 0};
     double region_factor = 1;
     std::int64_t capacity = 0;
     double spill = 0;
-    double balancing = 0;  ///< of each process, for each balancing that is made, beside what is moved
-    double move = 2e-7;    ///< a particle that is moved to another process: packing, sending, sorting in
+    double balancing = 0;  ///< A balancing without the moves, on each process.
+    double move = 2e-7;    ///< A particle that moves to another process: packing, sending, sorting in.
     Slowdown slow{};
     ActiveSteps region_active{};
     friend bool operator==(const WorkCosts&, const WorkCosts&) = default;
@@ -77,11 +77,11 @@ inline bool in_region(const WorkCosts& costs, double x, double y) {
            y < costs.region_upper[1];
 }
 
-/// Ticks a step of cells that all lie in the region or all beside it, with so many directed pairs within the cutoff;
-/// what exceeds most_ticks counts as most_ticks.
+/// Ticks a step of cells with so many directed pairs within the cutoff. All cells lie in the region, or all beside it.
+/// The result is at most most_ticks.
 void cell_works(const WorkCosts& costs, bool in_region, std::span<const CellCounts> counts,
                 std::span<const std::int64_t> neighbours, std::span<std::int64_t> work);
-/// Of one cell at (x, y).
+/// Ticks a step of one cell at (x, y).
 std::int64_t cell_work(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y);
 
 /// Keys of balance.work that make up a cell's work; the last one adds (factor - 1) times what the others make in the
@@ -91,11 +91,11 @@ inline constexpr std::array<const char*, 6> work_keys{"cell", "particle", "candi
 /// Seconds a step by key, of one cell or summed over many.
 using WorkByKey = std::array<double, work_keys.size()>;
 
-/// What a cell's work is made of; arguments as for cell_work().
+/// The parts of a cell's work; arguments as for cell_work().
 WorkByKey cell_work_by_key(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y);
 
-/// The key whose value makes a sum of works as large as it is, and that value: the region's factor where its surcharge
-/// is more than half of the sum, else the price with the largest part in it.
+/// The key with the largest part in a sum of works, and its value. If the region's surcharge is more than half of the
+/// sum, the key is the region's factor.
 struct MostExpensiveKey {
     const char* key;
     double value;

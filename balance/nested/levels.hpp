@@ -10,10 +10,15 @@
 
 namespace balance {
 
-/// Level 1: a region for each node, nodes that are neighbours in the list being neighbours in space. From the loads of
-/// about a million blocks of cells (16 a node, if that is more), so that its cost depends on the number of nodes alone.
-/// load: of this member's home; uniform: every cell's is 1, and load is not looked at. PartNeed::cells of a node is the
-/// number of its cores and accelerators. Collective; the same on all members, whatever their number.
+/// Level 1: a region for each node. Neighbours in the list of nodes are neighbours in space. The level works on the
+/// loads of about a million blocks of cells (16 a node, if that is more). So its cost depends on the number of nodes
+/// alone. Collective; the same on all members, whatever their number.
+///
+/// load: loads of this member's home.
+///
+/// uniform: every cell has the load 1, and `load` is not used.
+///
+/// needs: PartNeed::cells of a node is the number of its cores and accelerators.
 std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
                                  std::span<const PartNeed> nodes);
 

@@ -45,7 +45,7 @@ struct Resource {
 /// finite.
 void check(const Machine& machine);
 
-/// Of each node first the cores, CPU by CPU, then the accelerators. Throws what check() throws.
+/// The resources node by node: first the cores, CPU by CPU, then the accelerators. Throws what check() throws.
 std::vector<Resource> resources_of(const Machine& machine);
 
 }  // namespace balance

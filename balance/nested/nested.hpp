@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The three-level nested partition for machines of unequal nodes, CPUs, cores and accelerators (Liu, Yang & Yang 2018):
-// the grid over nodes, each node's region over its CPUs and accelerators, each CPU's region over its cores.
+// The three-level nested partition for machines of unequal nodes, CPUs, cores and accelerators (Liu, Yang & Yang 2018).
+// Level 1 divides the grid over nodes, level 2 each node's region over its CPUs and accelerators, and level 3 each
+// CPU's region over its cores.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -43,14 +44,13 @@ struct NestedPartition {
 NestedPartition nested_partition(const Team& team, const Grid& grid, std::span<const std::int64_t> load,
                                  const Machine& machine, const NestedOptions& options);
 
-/// What a nested partition is worth. Ghost cells are those within the ghost width of somebody's cells; they are counted
-/// once for each one who sees them: between nodes for each node, between CPUs for each CPU or accelerator, inside for
-/// each core.
+/// Quality of a nested partition. Ghost cells lie within the ghost width of a resource's cells. They count once for
+/// each unit that sees them. Between nodes the unit is the node, between CPUs the CPU or accelerator, inside the core.
 struct NestedQuality {
-    double lbe_model = 1;                   ///< heterogeneous LBE_m: (sum l / sum s) / max (l / s)
-    std::vector<std::int64_t> load, cells;  ///< of each resource
-    /// Of each resource, its ghost cells that another node or, for an accelerator, another accelerator owns: what it
-    /// receives from remote regions.
+    double lbe_model = 1;                   ///< Heterogeneous LBE_m: (sum l / sum s) / max (l / s).
+    std::vector<std::int64_t> load, cells;  ///< Of each resource.
+    /// Ghost cells of each resource that it receives from remote regions. Another node owns them or, for an
+    /// accelerator, another accelerator.
     std::vector<std::int64_t> remote_cells;
     /// Cells of accelerators that see a core of another CPU of their node than the one that owns most of their ghosts.
     std::int64_t other_cpu_contacts = 0;
@@ -64,7 +64,7 @@ struct NestedQuality {
 NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const Machine& machine,
                          const NestedPartition& partition, int ghost_width);
 
-/// The same ghosts, each counted by its weight: what has to be sent.
+/// The same ghosts, each counted by its weight: the amount that has to be sent.
 struct NestedTraffic {
     std::int64_t between_nodes = 0, between_cpus = 0, inside = 0;
     double node_distance = 0;  ///< mean of |node - node'| over what is sent between nodes

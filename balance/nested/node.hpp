@@ -10,7 +10,7 @@
 
 namespace balance {
 
-/// What a node consists of. PartNeed::cells of a CPU is the number of its cores.
+/// The CPUs and accelerators of a node. PartNeed::cells of a CPU is the number of its cores.
 struct NodeParts {
     std::vector<PartNeed> cpus;
     std::vector<double> accelerators;  ///< their speeds
@@ -41,12 +41,12 @@ NodeSplit split_greedily(const NodeProblem& node);
 /// Algorithm 2: accelerators first, from the inner part of what is left; then the CPUs share the rest.
 NodeSplit split_inner_outer(const NodeProblem& node);
 
-/// A connected region inside `region` (which need not be connected) whose load is as near to `target` as possible: a
-/// box and perhaps a part of one more line of cells, or several boxes where no single one is large enough. It has at
-/// least one cell and at most `most_cells` (>= 1); region: not empty.
+/// A connected region inside `region` with a load as near to `target` as possible. It is a box and perhaps a part of
+/// one more line of cells. If no single box is large enough, it is several boxes. It has at least one cell and at most
+/// `most_cells` (>= 1). region: not empty, not necessarily connected.
 Region block_of(const Region& region, const Loads& loads, double target, std::int64_t most_cells);
 
-/// Of what the accelerators should get, by speed, the part that each did not; 0 where it got enough.
+/// The part of each accelerator's target, by speed, that it did not get; 0 if it got enough.
 std::vector<double> shortfall_of(const NodeProblem& node, const NodeSplit& split);
 
 }  // namespace balance

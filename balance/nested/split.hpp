@@ -9,13 +9,13 @@
 
 namespace balance {
 
-/// What gets a part of a region.
+/// A receiver of a part of a region.
 struct PartNeed {
     double speed = 1;        ///< > 0; loads are to be in this proportion
     std::int64_t cells = 1;  ///< at least so many, where the region has enough for all
 };
 
-/// What a part got: some may be empty where there are fewer cells than parts.
+/// Cells of a part. Some parts are empty if there are fewer cells than parts.
 struct SplitPart {
     Region region;
     int axis = 0;  ///< of the last cut that made it
@@ -28,9 +28,9 @@ struct SplitPart {
 std::vector<SplitPart> split_region(const Region& region, const Loads& loads, std::span<const PartNeed> parts,
                                     double tolerance);
 
-/// The same, and then the cells of all parts, one after the other, are cut anew by the exact chain partition: a part
-/// may get or lose a few cells at the ends of its own. Takes memory for each cell, so it is left out where parts have
-/// many thousand cells, and half a cell is nothing.
+/// The same, refined: the exact chain partition cuts the cells of all parts, one after the other, anew. A part may get
+/// or lose a few cells at its ends. The refinement takes memory for each cell. Parts of many thousand cells do without
+/// it, because half a cell is little for them.
 std::vector<Region> split_exactly(const Region& region, const Loads& loads, std::span<const PartNeed> parts,
                                   double tolerance);
 

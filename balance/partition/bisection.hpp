@@ -10,15 +10,15 @@
 
 namespace balance {
 
-/// What one node of the bisection did: remembered from one balancing to the next, so that only the cut moves.
+/// The split of one node of the bisection, remembered from one balancing to the next, so that only the cut moves.
 struct Split {
     std::int32_t axis = -1;  ///< -1: nothing yet
     std::int32_t left = 0;   ///< parts on the lower side
     friend bool operator==(const Split&, const Split&) = default;
 };
 
-/// Consecutive parts of a bisection, in the order of the recursion: each member of a team has those that it cut, and
-/// those of all members follow each other.
+/// Consecutive parts of a bisection, in the order of the recursion. Each member of a team has the parts that it cut.
+/// The parts of all members follow each other.
 struct Leaves {
     std::int64_t first = 0;  ///< number of the first one
     std::vector<Box> boxes;
@@ -27,31 +27,37 @@ struct Leaves {
 /// Largest number of parts that `box` can hold when none is narrower than `width` cells.
 std::int64_t capacity(const Box& box, int width);
 
-/// Splits a region of the grid into `parts` boxes, in the order of the recursion. load: of the cells of the region at
-/// least. Each cut goes across the longer side where it balances best; 40 to 60 % of the parts go to each side,
-/// whatever fits a cell line best; no side becomes narrower than `width` cells. Boxes without load are split by cells.
-/// targets: what each part should get, in any unit (> 0); empty: the same for all. memory: empty, or what the last call
-/// left (2 parts - 1 nodes in preorder); with it, each node keeps its axis and its part counts where they still fit.
-/// Throws std::invalid_argument when the region can't hold so many parts.
+/// Splits a region of the grid into `parts` boxes, in the order of the recursion. Each cut goes across the longer side
+/// at the place of the best balance. 40 to 60 % of the parts go to each side, as fits a cell line best. No side becomes
+/// narrower than `width` cells. Boxes without load are split by cells. Throws std::invalid_argument if the region can't
+/// hold so many parts.
+///
+/// load: loads of at least the cells of the region.
+///
+/// targets: target of each part, in any unit (> 0); empty: the same for all.
+///
+/// memory: empty, or the nodes of the last call (2 parts - 1, in preorder). With it, each node keeps its axis and its
+/// part counts if they still fit.
 std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t parts, int width,
                         std::vector<Split>& memory, std::span<const double> targets = {});
 
-/// The same for the whole grid and a team, below 2^30 parts. load: of this member's home. Members cut boxes together,
-/// with sums over the team, while these have more cells than the share of a block of members; then each block goes on
-/// with some of the boxes, and at last each member. So no member sees much more than its share of the cells and of the
-/// parts, and the number of messages does not grow with the parts. Returns the parts that this member cut, perhaps
-/// none; those of the members, one after the other, are all of them. Collective, the same parts and the same memory
-/// whatever the number of members.
+/// The same for the whole grid and a team, below 2^30 parts. load: loads of this member's home.
+///
+/// Members cut large boxes together, with sums over the team. Once boxes have no more cells than the share of a block
+/// of members, each block goes on with some of them, and at last each member. So no member sees much more than its
+/// share of the cells and of the parts, and the number of messages does not grow with the parts.
+///
+/// Returns the parts that this member cut, perhaps none. The members' parts, one after the other, are all parts.
+/// Collective, with the same parts and the same memory for any number of members.
 Leaves bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts, int width,
               Scattered<Split>& memory, std::span<const double> targets = {});
 
-/// Makes the blocks of members in which bisections of a team go on, ahead of the first one: with MPI it takes longer to
-/// make a block than to use it. Collective.
+/// Makes the blocks of members for bisections of a team ahead of the first one. With MPI it takes longer to make a
+/// block than to use it. Collective.
 void prepare_bisections(const Team& team);
 
-/// What a member does together with others in a bisection, about, when loads are even: the lines of cells that it goes
-/// through, whose cost is for a Meter, sums over teams, and how often the loads of its cells move to another member.
-/// cells: of the grid.
+/// The common work of a member in a bisection with even loads, roughly. It counts lines of cells (their cost is for a
+/// Meter), sums over teams, and moves of its cells' loads to another member. cells: of the grid.
 struct CutTogether {
     std::int64_t lines = 0, sums = 0, moves = 0;
 };

@@ -24,11 +24,13 @@ struct Infeasible : std::runtime_error {
     std::int64_t smallest;      ///< the smallest limit that works for this chain and so many parts
 };
 
-/// Cuts the chain into `parts` runs such that the largest load of a run, divided by the run's target, is as small as
-/// possible, and no run is larger than `limit` (0: no limit). Where the optimum leaves freedom, cuts lie nearest to
-/// the shares that the targets give, so they move little when loads change little.
-/// targets: what each part should get. With unequal ones the optimum is exact up to one unit of load of the part with
-/// the largest target.
+/// Cuts the chain into `parts` runs. The largest load of a run, divided by the run's target, becomes as small as
+/// possible. No run is larger than `limit` (0: no limit). If the optimum leaves freedom, cuts lie nearest to the shares
+/// of the targets. So they move little when loads change little.
+///
+/// targets: target of each part. With unequal targets the optimum is exact up to one unit of load of the part with the
+/// largest target.
+///
 /// Returns parts + 1 positions; a run may be empty. Costs O(parts) a probe for each part's search near its last place,
 /// some 25 probes. Throws Infeasible when the limit can't be met.
 std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit = 0,
@@ -42,17 +44,21 @@ struct ChainCuts {
     friend bool operator==(const ChainCuts&, const ChainCuts&) = default;
 };
 
-/// The same cuts of a chain of which each member has some items, in the order of the members. Each member learns of the
-/// parts of its own items. begin: the place of the member's first item in the chain. leaders: members, from 1 to
-/// team.size(), on which the items are collected, and who find the cuts together; where targets are unequal, each
-/// leader holds those of all parts meanwhile. The meter hears of RoundPart::chain: of the items that a leader has, and
-/// of the parts that its sweeps go through. Collective; throws on all members alike.
+/// The same cuts of a chain that is spread over the members, in their order. Each member learns of the parts of its own
+/// items. Collective; throws on all members alike.
+///
+/// begin: the place of the member's first item in the chain.
+///
+/// leaders: number of members, from 1 to team.size(), that collect the items and find the cuts together. If targets are
+/// unequal, each leader holds the targets of all parts meanwhile.
+///
+/// meter: hears of RoundPart::chain, with the items of a leader and the parts that its sweeps go through.
 ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t begin, std::int64_t parts,
                           std::int64_t limit, const PartTargets& targets, int leaders, const Meter& meter = no_meter);
 /// How many leaders suit a chain of so many items that is cut into so many parts.
 int chain_leaders(std::int64_t items, std::int64_t parts, int members);
 
-/// What happens one after the other while so many leaders cut a chain, for those who predict how long that takes.
+/// The sequential work of so many leaders while they cut a chain, for predictions of its time.
 struct ChainCourse {
     double items = 0;       ///< collected by a leader
     double parts = 0;       ///< that sweeps go through

@@ -34,7 +34,7 @@ public:
         if (!fits_) all.push_back(std::max(low_, high_));
         return all;
     }
-    /// What came of one of them.
+    /// Result of one of them.
     void learn(Int128 bottleneck, const Verdict& verdict) {
         if (verdict.fits) high_ = std::max(low_, std::min(fits_ ? high_ : bottleneck, verdict.reached)), fits_ = true;
         else low_ = std::max(low_, std::max(bottleneck + 1, std::min(verdict.next, fits_ ? high_ : verdict.next)));

@@ -48,7 +48,7 @@ public:
     Int128 least(std::int64_t total) const { return (Int128{total} * largest_ + sum_ - 1) / sum_; }
 
 private:
-    // Of 64 parts: which ones do not have the usual target, and how many such parts there are before these 64.
+    // Marks of 64 parts without the usual target, and the number of such parts before these 64.
     struct Word {
         std::uint64_t others = 0;
         std::int64_t before = 0;
@@ -115,7 +115,7 @@ private:
     double ratio_;
 };
 
-/// What the parts must keep.
+/// The constraints on the parts.
 struct Rules {
     std::int64_t parts, limit;  ///< limit: on the size of a part; 0: none
     Targets targets;
@@ -130,13 +130,13 @@ struct Sweep {
     std::int64_t load = 0, size = 0;                   ///< that this part has taken
 };
 
-/// What came of a bottleneck.
+/// Result of a bottleneck.
 struct Verdict {
     bool fits;
     Int128 reached;  ///< where it fits, the smallest bottleneck with the same cuts
     Int128 next;     ///< where it does not, the smallest one with other cuts
 };
-/// Of a sweep from the first part on and one from the last part back, which have taken all items between them.
+/// Result of a sweep from the first part on and one from the last part back. Together they have taken all items.
 Verdict meet(const Sweep& up, const Sweep& down, const Rules& rules);
 
 /// Items of a chain that follow each other.
@@ -155,8 +155,8 @@ public:
         std::int64_t first = 0;        ///< part, from which on (upwards or downwards) parts end here
         std::vector<std::int64_t> at;  ///< items of the stretch that lie below
     };
-    /// Goes through the items upwards, or downwards, and returns how many parts took some. ends: gets those of parts
-    /// that become complete. latest: where parts end at the latest, from part latest->first on.
+    /// Goes through the items upwards, or downwards, and returns the number of parts that took some. ends: gets the
+    /// ends of completed parts. latest: latest ends of parts, from part latest->first on.
     std::int64_t up(Sweep& sweep, Ends* ends = nullptr, const Ends* latest = nullptr);
     std::int64_t down(Sweep& sweep, Ends* ends = nullptr);
 

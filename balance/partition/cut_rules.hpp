@@ -21,8 +21,8 @@ struct CutNode {
     Range ids() const { return {id, id + 2 * parts - 1}; }  ///< of the node and all below it
 };
 
-/// A node with more lines of cells than this may be cut with few of them known: the loads below each place are exact
-/// sums then, rounded once. Of others they are rounded line by line.
+/// A node with more lines of cells than this may be cut with few of them known. The loads below each place are then
+/// exact sums, rounded once. In other nodes they are rounded line by line.
 inline constexpr int many_lines = 512;
 
 /// Loads of a box's lines of cells across an axis, of which some are known one by one.
@@ -53,8 +53,8 @@ public:
     /// Cuts a node across the axis of its split, which gets the parts on the lower side. lines: those that are known
     /// must be all of window().
     std::array<CutNode, 2> cut(const CutNode& node, Split& split, const Lines& lines);
-    /// The lines [begin, end) of a node beyond which no cut can be the best. bundles: the loads of its lines in bundles
-    /// of `each`, of which the last one may have fewer.
+    /// The lines [begin, end) of a node that can have the best cut. bundles: the loads of its lines in bundles of
+    /// `each`. The last bundle may be smaller.
     Range window(const CutNode& node, const Split& split, std::span<const std::int64_t> bundles, int each) const;
     /// Everything at a node and below it. load: of its cells at least. splits: of node.ids(). parts: gets the boxes of
     /// its parts.

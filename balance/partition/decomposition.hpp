@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who owns which cells: patches of processes, processes of ranks, and the tiles into which a patch is cut for storage.
-// A rank learns the boxes of the processes around its own once at each balancing; from then on all derive the same
-// answers from them, and no rank asks another who owns a cell.
+// Ownership of cells: patches of processes, processes of ranks, and the tiles into which a patch is cut for storage. A
+// rank learns the boxes of the processes around its own once at each balancing. All ranks then derive the same answers
+// from them, and no rank asks another for the owner of a cell.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -47,9 +47,9 @@ using TileShape = std::array<int, 3>;
 /// The same cells in fewer boxes: those that share a whole side become one, as long as there are any.
 std::vector<Box> joined(std::vector<Box> boxes);
 
-/// Cuts a box into tiles, x slowest, where the cell's number is a multiple of the shape: where only a side of the box
-/// moves, tiles away from it stay what they are. Tiles at a side of the box are from half to one and a half times as
-/// wide as the others, or the whole box.
+/// Cuts a box into tiles, x slowest, at cells with numbers that are multiples of the shape. So if only a side of the
+/// box moves, tiles away from that side do not change. Tiles at a side of the box are from half to one and a half times
+/// as wide as the others, or the whole box.
 std::vector<Box> split_into_tiles(const Box& box, TileShape shape);
 
 /// Tiles that are quick on this grid, smaller where `threads`, those of all ranks, would get too few. In two dimensions
@@ -63,9 +63,9 @@ struct TileId {
     friend auto operator<=>(const TileId&, const TileId&) = default;
 };
 
-/// Patches, the processes that own them, the ranks that host those, and their tiles: of all processes or of those
-/// around a rank, which are all that it asks for. A block that an accelerator computes is one tile. It comes after all
-/// other tiles of its rank and has the name of the rank's last process, whoever owns its cells.
+/// Patches, the processes that own them, the ranks that host the processes, and their tiles. It knows all processes, or
+/// only those around a rank, because a rank asks for no others. The block of an accelerator is one tile. It comes after
+/// all other tiles of its rank and has the name of the rank's last process, for any owner of its cells.
 ///
 /// The tiles of a process are cut when somebody first asks for them: a rank looks only at processes around its own,
 /// however many there are. So even const functions must not be called by several threads at the same time.

@@ -15,7 +15,7 @@ namespace balance {
 class Loads {
 public:
     virtual ~Loads() = default;
-    /// Of the cells of `box`.
+    /// Sum of the loads of the cells of `box`.
     virtual std::int64_t of(const Box& box) const = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How members learn who owns the cells around theirs, when no member knows a whole partition: all tell the homes of
-// their cells, which are the same for the whole run, and ask there (a directory that is spread over the members).
+// A directory of the owners of cells, spread over the members, because no member knows a whole partition. Each cell has
+// a home member for the whole run. All members tell the homes of their cells, and ask there for the owners around them.
 #pragma once
 #include <array>
 #include <span>
@@ -11,13 +11,16 @@
 
 namespace balance {
 
-/// All processes of each member that owns a cell of this member's home, or next to it across periodic boundaries as
-/// well, and all that this member hosts itself. hosted: these. Collective.
+/// Returns the boxes of (1) the processes that this member hosts and (2) all processes of every member that owns a cell
+/// in this member's home or next to it. Periodic neighbours count. hosted: the processes of (1). Collective.
 ProcessBoxes around_home(const Team& team, const Grid& grid, const ProcessBoxes& hosted);
 
-/// The processes that own a cell of `boxes`, or at most `width` cells away from one, across periodic boundaries as
-/// well; and perhaps others. boxes: any, in the grid. at_home: what around_home() gave, for each partition of which
-/// this is asked; the answers come in their order. Collective.
+/// The processes that own a cell of `boxes` or a cell at most `width` cells away, and perhaps others. Periodic
+/// neighbours count. Collective.
+///
+/// boxes: any boxes in the grid.
+///
+/// at_home: results of around_home(), one for each partition in question. The answers come in their order.
 std::vector<ProcessBoxes> around_boxes(const Team& team, const Grid& grid, std::span<const ProcessBoxes> at_home,
                                        std::span<const Box> boxes, int width);
 
@@ -27,8 +30,9 @@ struct LocalPartition {
     ProcessBoxes around_home;  ///< see around_home()
 };
 
-/// What a member has to know of two partitions to go from one to the other: who has what comes to it, who gets what
-/// leaves it, and of the new one all within `width` cells of what it has from then on. Collective.
+/// The parts of two partitions that a member must know to go from one to the other. From the old partition it needs the
+/// owners of cells that come to it. From the new partition it needs the owners of cells that leave it, and all owners
+/// within `width` cells of its new cells. Collective.
 struct MigrationKnowledge {
     ProcessBoxes before, after;
 };

@@ -10,8 +10,8 @@
 
 namespace balance {
 
-/// What each part should get, in any unit, from 1 to 2^31. Parts with the usual target are not listed: where few have
-/// another one, a member knows of all in next to no memory, however many there are.
+/// Targets of the parts, in any unit, from 1 to 2^31. Only parts with another target than the usual one are listed. If
+/// these are few, a member knows all targets in next to no memory, for any number of parts.
 class PartTargets {
 public:
     struct Target {
@@ -53,7 +53,7 @@ public:
         const auto at = std::ranges::lower_bound(others_, part, {}, &Target::part);
         return at != others_.end() && at->part == part ? at->target : usual_;
     }
-    /// Of each part; empty where all are equal.
+    /// Target of each part; empty if all are equal.
     std::vector<std::int64_t> each() const {
         if (equal()) return {};
         std::vector<std::int64_t> all(parts_, usual_);

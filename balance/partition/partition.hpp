@@ -39,16 +39,16 @@ struct PartitionOptions {
     std::int64_t processes = 1;
     Order order = Order::morton;
     CutAt cut = CutAt::strips;
-    std::int64_t patches_per_process = 4;  ///< falls by itself where the grid can't hold so many of the minimum width
-    int min_width = 1;                     ///< of a patch, cells
-    bool sticky = true;                    ///< move cuts of the bisection only
-    std::int64_t processes_per_node = 0;   ///< nested: consecutive processes on a node; 0: all on one
-    int threads = 1;                       ///< nested: of each process
-    std::int64_t max_size = 0;             ///< of a process, in the units of `size` (particles); 0: none
+    std::int64_t patches_per_process = 4;  ///< Fewer if the grid can't hold so many of the minimum width.
+    int min_width = 1;                     ///< Smallest width of a patch, cells.
+    bool sticky = true;                    ///< Only cuts of the bisection move.
+    std::int64_t processes_per_node = 0;   ///< Nested: consecutive processes on a node; 0: all on one.
+    int threads = 1;                       ///< Nested: threads of each process.
+    std::int64_t max_size = 0;             ///< Limit of a process, in the units of `size` (particles); 0: none.
     friend bool operator==(const PartitionOptions&, const PartitionOptions&) = default;
 };
 
-/// What a partitioner gets: the loads and sizes of the cells of this member's home.
+/// Input of a partitioner: the loads and sizes of the cells of this member's home.
 struct PartitionInput {
     const Team& team;
     const Grid& grid;
@@ -58,23 +58,28 @@ struct PartitionInput {
     const Meter& meter = no_meter;
 };
 
-/// load: seconds in any unit, as integers, one a cell of this member's home; size: particles of each cell (empty where
-/// there is no limit). memory: see bisect(); keep it from one balancing to the next. Returns the processes that this
-/// member hosts; whole() makes one partition of them. Collective, the same cells for each process whatever the number
-/// of members. Throws, on all members alike, Infeasible when the limit can't be met (kind chain;
-/// the others have none), std::invalid_argument when the kind is unknown or was not built, or targets are of another
-/// number of processes.
+/// Returns the processes that this member hosts, with their cells. whole() makes one partition of them. Collective,
+/// with the same cells for each process on any number of members.
+///
+/// load: loads of the cells of this member's home, integers in any unit.
+///
+/// size: particles of each cell (empty without a limit).
+///
+/// memory: see bisect(). Keep it from one balancing to the next.
+///
+/// Throws on all members alike. Infeasible: the limit can't be met (only kind chain has a limit).
+/// std::invalid_argument: the kind is unknown or was not built, or targets are of another number of processes.
 ProcessBoxes make_partition(const PartitionInput& input, const PartitionOptions& options, Scattered<Split>& memory);
 
 /// A kind of partition: what the rest of the program must know of it. Its entry stands in partition.cpp.
 struct PartitionKind {
     const char* name;  ///< partition.kind of a deck
     ProcessBoxes (*make)(const PartitionInput&, const PartitionOptions&, Scattered<Split>& memory);
-    bool follows_loads = true;  ///< false: the same boxes whatever the loads are
-    bool keeps_limit = false;   ///< of PartitionOptions::max_size
-    bool chained = false;       ///< a chain of pieces is cut
-    /// Boxes that the bisection behind the partition makes: `memory` holds 2 n - 1 splits of n boxes, none of 0. Null
-    /// for a kind that keeps something else there.
+    bool follows_loads = true;  ///< False: the boxes do not depend on the loads.
+    bool keeps_limit = false;   ///< True: it keeps the limit PartitionOptions::max_size.
+    bool chained = false;       ///< True: it cuts a chain of pieces.
+    /// Number of boxes of the bisection behind the partition. `memory` holds 2 n - 1 splits of n boxes, none of 0. Null
+    /// for a kind with another memory.
     std::int64_t (*bisected_boxes)(const Grid&, const PartitionOptions&) = nullptr;
     bool built = true;  ///< false: by a library that was not there when this was built; make() throws
     std::int64_t most_cells = std::numeric_limits<std::int64_t>::max();  ///< that a grid may have

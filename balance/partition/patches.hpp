@@ -42,10 +42,9 @@ struct Patches {
 };
 
 /// Orders patches along the curve through their centres, or as they are (Order::tree), and deals them to the members.
-/// Members with many items or with many parts of the chain would be waited for. All patches have about the same load,
-/// so where they are many, parts are many, too: each member gets at most about twice its share of the items, and twice
-/// its share of the patches. all: how many patches there are. Collective; the same chain whatever the number of
-/// members.
+/// All members would wait for a member with many items or many parts of the chain. All patches have about the same
+/// load, so many patches mean many parts. Each member gets at most about twice its share of the items, and twice its
+/// share of the patches. all: number of all patches. Collective; the same chain for any number of members.
 Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std::int64_t all, Order order, CutAt cut);
 
 }  // namespace balance

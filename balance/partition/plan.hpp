@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Plans: lists of boxes of cells that go from one tile to another. Both sides of a message derive the same moves in the
-// same order from the decompositions, so no structure is ever negotiated. balance/transfer.hpp carries what is in the
-// boxes: particle counts, positions, whole particles.
+// same order from the decompositions, so no structure is ever negotiated. balance/transfer.hpp carries the content of
+// the boxes: particle counts, positions, whole particles.
 #pragma once
 #include <array>
 #include <vector>
@@ -25,7 +25,7 @@ struct Move {
     friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// What one rank takes part in; lists in ascending order of Move.
+/// The moves of one rank; lists in ascending order of Move.
 struct Plan {
     std::vector<Move> local;        ///< source and target on this rank
     std::vector<Link<Move>> links;  ///< with each other rank, in ascending order
@@ -36,8 +36,8 @@ struct Plan {
 /// std::invalid_argument otherwise.
 Plan halo_plan(const Decomposition& decomposition, int rank, int width);
 
-/// The plan that takes each cell from the tile of `old` that owned it to the tile of `next` that owns it now. Tiles
-/// that keep their cells, their rank and their accelerator are left out.
+/// The plan that takes each cell from its tile in `old` to its tile in `next`. Tiles that keep their cells, their rank
+/// and their accelerator are left out.
 Plan move_plan(const Decomposition& old, const Decomposition& next, int rank);
 
 }  // namespace balance

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a partition is worth, and what it costs to go from one to another: ghost cells, predicted efficiency, what
-// moves. Each member looks at its home (balance/grid/field.hpp).
+// Quality of a partition, and cost of a change of partition: ghost cells, predicted efficiency, moved cells and
+// particles. Each member looks at its home (balance/grid/field.hpp).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace balance {
 
-/// The process that owns each cell of a member's home and of a frame of one cell around it, across periodic boundaries
-/// where there are some; -1 outside the grid.
+/// The process that owns each cell of a member's home and of a frame of one cell around it. Periodic boundaries count.
+/// -1 outside the grid.
 class Owners {
 public:
     /// known: at least all processes that own cells there.
@@ -24,8 +24,8 @@ public:
     /// The owner of a cell of the frame; those of its neighbours lie around it.
     const std::int32_t& at(int x, int y, int z) const { return process_[place_in(framed_, x, y, z)]; }
 
-    /// Calls visit(place, framed, cells) for each line of cells of the home that lie side by side in both orders;
-    /// place, framed: of its first cell among the home's values, and for from().
+    /// Calls visit(place, framed, cells) for each line of cells of the home that lie side by side in both orders.
+    /// place: of its first cell among the home's values. framed: place of that cell for from().
     template <class Visit>
     void for_each_line(Visit visit) const {
         const bool flat = framed_.extent(2) == 1;  // then each column is a line
@@ -55,9 +55,9 @@ private:
 /// or 26 in three dimensions.
 std::int64_t ghost_cells(const Owners& owners);
 
-/// Load balance efficiency: mean over maximum; 1 where nothing was measured. speeds: of each process, where they
-/// differ: then values are loads, and the efficiency is (sum of loads / sum of speeds) / (largest load / speed), the
-/// heterogeneous LBE_m of Liu, Yang & Yang 2018.
+/// Load balance efficiency: mean over maximum; 1 if nothing was measured. speeds: of each process; empty if all are
+/// equal. With speeds, values are loads, and the result is the heterogeneous LBE_m of Liu, Yang & Yang 2018: (sum of
+/// loads / sum of speeds) / (largest load / speed).
 double efficiency(std::span<const double> values, std::span<const double> speeds = {});
 double efficiency(std::span<const std::int64_t> loads, std::span<const double> speeds = {});
 /// The same from the sum of all values, that of all speeds, and the largest value / speed.
@@ -71,7 +71,7 @@ std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners
 double predicted_efficiency(const Team& team, const Owners& owners, std::span<const std::int64_t> load,
                             std::int64_t processes, std::span<const double> speeds = {});
 
-/// What goes to another process.
+/// Cells and particles that go to another process.
 struct Moved {
     std::int64_t cells = 0, particles = 0;
 };

@@ -26,9 +26,9 @@ Region within(const Region& region, const Box& box);
 Region without(const Region& region, const Box& box);
 Region without(Region region, const Region& taken);
 
-/// The cells of a region that are at least `width` cells away, on some axis, from every cell outside it: no cell
-/// outside is among the ghosts of width `width` of an inner cell. Axes that wrap around do so here; beyond other ends
-/// of the grid there is nothing.
+/// The inner cells of a region: no cell outside it is among their ghosts of width `width`. They are at least `width`
+/// cells away, on some axis, from every cell outside. Periodic axes wrap around. Nothing lies beyond the other ends of
+/// the grid.
 Region inner_part(const Region& region, const Grid& grid, int width);
 
 /// The cells of the grid within `width` of a cell of the region, on every axis, but outside it.
@@ -37,15 +37,15 @@ Region cells_around(const Region& region, const Grid& grid, int width);
 /// Whether two disjoint boxes share a face of at least one cell.
 bool touch(const Box& a, const Box& b);
 
-/// What a cut is to achieve.
+/// The goal of a cut.
 struct CutAim {
     double below = 0;                               ///< load of the lower side
     double tolerance = 0;                           ///< off by no more than this, a cut goes straight
     std::int64_t least_below = 0, least_above = 0;  ///< cells of the two sides
 };
-/// Cuts a region across axes[0] where the load of the lower side is nearest to what is wanted: along a line of cells,
-/// and within one line of cells as far as the tolerance asks for. Where a stretch without load leaves freedom, the
-/// cells decide. least_below + least_above may not exceed the cells of the region.
+/// Cuts a region across axes[0] so that the load of the lower side is nearest to the goal. The cut goes along a line of
+/// cells, and within one line of cells as far as the tolerance asks for. If a stretch without load leaves freedom, the
+/// number of cells decides. least_below + least_above may not exceed the cells of the region.
 std::pair<Region, Region> cut(const Region& region, const Loads& loads, const std::array<int, 3>& axes,
                               const CutAim& aim);
 

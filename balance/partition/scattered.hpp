@@ -37,7 +37,7 @@ public:
         const Range mine = share_of({0, size_}, team.rank(), team.size());
         mine_.assign(whole.begin() + mine.begin, whole.begin() + mine.end);
     }
-    /// Of the whole list.
+    /// Length of the whole list.
     std::int64_t size() const { return size_; }
     /// This member's share, whose size must stay as it is.
     std::vector<T>& mine() { return mine_; }

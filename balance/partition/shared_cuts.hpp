@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The boxes of a bisection that a whole team cuts, level by level, with a sum over its members for each, or two where
-// there are many lines of cells.
+// The boxes of a bisection that a whole team cuts, level by level. Each level takes one sum over the team's members, or
+// two if there are many lines of cells.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,14 +12,14 @@
 
 namespace balance {
 
-/// What a team has to do. The nodes that it tells follow each other in preorder, and so do its parts.
+/// The work of a team. Its nodes follow each other in preorder, and so do its parts.
 struct Work {
     Range ids, parts;
-    std::vector<CutNode> nodes;       ///< that are still to be cut, in preorder
-    std::vector<CutNode> leaves;      ///< of one part, which a larger team has found
-    EvenParts cells;                  ///< where the loads of the nodes' cells are
-    std::vector<std::int64_t> loads;  ///< of this member's cells
-    TeamMemory memory;                ///< of ids
+    std::vector<CutNode> nodes;       ///< Nodes that are still to be cut, in preorder.
+    std::vector<CutNode> leaves;      ///< Nodes of one part, found by a larger team.
+    EvenParts cells;                  ///< Places of the loads of the nodes' cells.
+    std::vector<std::int64_t> loads;  ///< Loads of this member's cells.
+    TeamMemory memory;                ///< Memory of the nodes.
 };
 
 /// How a node was cut.
@@ -31,8 +31,8 @@ struct Made {
 /// Sums over the loads of each node that a member has, in the order of work.cells.
 std::vector<SummedArea> sums_of(const Work& work, int member);
 
-/// Of nodes with many lines a sum over bundles of so many comes first: then only those among which a cut can be the
-/// best have to be summed one by one.
+/// Lines in a bundle. Nodes with many lines first sum over bundles. Then only the lines near the best cut have to be
+/// summed one by one.
 inline constexpr int bundle = 32;
 
 /// Cuts nodes that have more cells than `limit`. Nodes of one part that this leaves go to work.leaves. Collective, the

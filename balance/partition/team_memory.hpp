@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a team remembers of the nodes of a bisection that are its to cut. Each member has the splits of an even share of
-// them, and all members know those that they have asked for.
+// A team's memory of the nodes of a bisection that it cuts. Each member has the splits of an even share of the nodes.
+// All members know the splits that they have asked for.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,8 +16,13 @@ namespace balance {
 
 class TeamMemory {
 public:
-    /// ids: of the team's nodes. splits: of share_of(ids, ...). anything: false where all of them are empty. known: by
-    /// id, those that all members know already, perhaps of other nodes, too.
+    /// ids: ids of the team's nodes.
+    ///
+    /// splits: splits of share_of(ids, ...).
+    ///
+    /// anything: false if all splits are empty.
+    ///
+    /// known: splits that all members know already, by id; perhaps of other nodes, too.
     TeamMemory(const Team& team, Range ids, std::vector<Split> splits, bool anything,
                std::map<std::int64_t, Split> known = {})
         : here_(share_of(ids, team.rank(), team.size())),
@@ -48,7 +53,7 @@ public:
         team.sum(words);
         learn(missing, words);
     }
-    /// Of a node that is known; an empty one where nothing is remembered.
+    /// Split of a known node; an empty one if nothing is remembered.
     Split of(std::int64_t id) const { return anything_ ? known_.at(id) : Split{}; }
     /// Keeps a new one, if the node is of this member's share.
     void keep(std::int64_t id, const Split& split) {

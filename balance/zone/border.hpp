@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the accelerators of a rank compute: a block of its cells that no other rank's halo sees, so that an accelerator
-// never talks to other ranks (Algorithm 2 of the nested partition, one block each). The border of the block moves by
-// strips of one cell.
+// The cells that the accelerators of a rank compute: a block of its cells out of sight of other ranks' halos. So an
+// accelerator never talks to other ranks (Algorithm 2 of the nested partition, one block each). The border of the block
+// moves by strips of one cell.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -25,16 +25,21 @@ struct ZoneRoom {
     friend bool operator==(const ZoneRoom&, const ZoneRoom&) = default;
 };
 
-/// The largest such block (by load, of those by cells) of the cells in `region`, those of one rank, at least `width`
-/// cells away from all cells of other ranks, also around the ends of the grid where it wraps. The strips lie across its
-/// longer side. load_of(box): the load >= 0 of a box of the region's cells; it is asked for each cell at most once. The
-/// search takes, with n the ends of boxes that the inner cells have along an axis, O(n^3) in the plane, O(n^5) in
-/// space.
+/// The largest such block by load, of several the largest by cells. Its strips lie across its longer side.
+///
+/// region: the cells of one rank.
+///
+/// width: the block is at least so many cells away from all cells of other ranks. Periodic axes wrap around.
+///
+/// load_of(box): the load >= 0 of a box of the region's cells. It is called for each cell at most once.
+///
+/// The search takes O(n^3) in the plane and O(n^5) in space. n counts the ends of boxes of the inner cells along an
+/// axis.
 ZoneRoom zone_room(const Grid& grid, const Region& region, int width,
                    const std::function<std::int64_t(const Box&)>& load_of);
 
-/// The blocks of `accelerators` devices in the first `border` strips: consecutive, of loads as equal as strips allow; a
-/// block may be empty. strip_loads: of all strips of the room.
+/// The blocks of `accelerators` devices in the first `border` strips. They are consecutive, with loads as equal as
+/// strips allow. A block may be empty. strip_loads: loads of all strips of the room.
 std::vector<Box> zone_blocks(const ZoneRoom& room, int border, int accelerators,
                              std::span<const std::int64_t> strip_loads);
 

@@ -13,14 +13,14 @@
 
 namespace balance {
 
-/// What one rank measured since the last check.
+/// Measurements of one rank since the last check.
 struct ZoneTimes {
-    double share = 0;            ///< part of the rank's load in the accelerator's zone
-    double least = 0, most = 1;  ///< shares that the border can have: most is the inner block's
-    double grain = 0;            ///< load of a strip of cells relative to the rank's: a smaller change moves nothing
-    double cpu_seconds = 0;      ///< elapsed seconds that the CPU's threads computed their zone, a step
-    double accelerator_seconds = 0;  ///< that the accelerator computed its own, a step
-    double cpu_load = 1;             ///< process CPU time / threads / elapsed time, 0..1
+    double share = 0;                ///< Part of the rank's load in the accelerator's zone.
+    double least = 0, most = 1;      ///< Bounds of the share; `most` is the share of the inner block.
+    double grain = 0;                ///< Load of a strip relative to the rank's. A smaller change moves nothing.
+    double cpu_seconds = 0;          ///< Elapsed seconds a step of the CPU's threads in their zone.
+    double accelerator_seconds = 0;  ///< Seconds a step of the accelerator in its zone.
+    double cpu_load = 1;             ///< Process CPU time / threads / elapsed time, 0..1.
 };
 
 /// Whose zone shrinks where the border moves.
@@ -45,12 +45,18 @@ inline BorderStep moved_to(double share, const ZoneTimes& t) {
 
 /// A rule by which the border moves.
 struct Controller {
-    /// times: what was measured. speed: what all controllers learn, with these times already in it; observed: they told
-    /// something. memory: numbers of its own, to read and to change.
+    /// times: the measurements.
+    ///
+    /// speed: the estimate that all controllers share, with these times already in it.
+    ///
+    /// observed: true if the times changed that estimate.
+    ///
+    /// memory: numbers of its own, to read and to change.
     using Step = BorderStep (*)(const ZoneTimes& times, RelativeSpeed& speed, bool observed, std::span<double> memory);
-    Step step = nullptr;              ///< none: the border never moves, and a restart takes the deck's share
-    std::vector<double> memory = {};  ///< its own numbers before the first check
-    /// Whether it can have made such numbers, as many as `memory` and finite: damaged checkpoints are refused.
+    Step step = nullptr;              ///< None: the border never moves, and a restart takes the deck's share.
+    std::vector<double> memory = {};  ///< Its own numbers before the first check.
+    /// True if it can have made these numbers, which are finite and as many as `memory`. Damaged checkpoints are
+    /// refused so.
     bool (*accepts)(std::span<const double> memory) = [](std::span<const double>) { return true; };
 };
 
@@ -59,9 +65,9 @@ std::vector<std::string> controller_names();
 /// The controller of that name. Throws std::invalid_argument when there is none.
 const Controller& controller(std::string_view name);
 
-/// What a controller remembers; saved in checkpoints as it is: what all learn, then its own numbers. What another one
-/// has learnt of the speeds serves too. A list that no controller can have made counts as an empty one, which is the
-/// start.
+/// Memory of a controller, as checkpoints hold it: the shared estimate of the speeds, then its own numbers. The
+/// estimate also serves after a change of the controller. A list that no controller can have made counts as empty, as
+/// at the start.
 struct ControllerState {
     std::vector<double> values;
     friend bool operator==(const ControllerState&, const ControllerState&) = default;
@@ -70,16 +76,16 @@ struct ControllerState {
 /// Whether a controller can have remembered these numbers; none at all are the start.
 bool is_controller_memory(std::span<const double> values);
 
-/// The next share. Times of zones that are empty, and values that can't be (zero or negative seconds, not finite), tell
-/// nothing; where nothing is known the border is kept. The rules and why: docs/zones.md.
+/// The next share. Times of empty zones and impossible values (zero or negative seconds, not finite) do not count. If
+/// nothing is known, the border is kept. The rules and their reasons: docs/zones.md.
 BorderStep next_share(const Controller& controller, const ZoneTimes& times, ControllerState& state);
 BorderStep next_share(std::string_view controller, const ZoneTimes& times, ControllerState& state);
 
 /// Speed of the accelerator relative to the CPU that the controller has found, in the same load a second; 0: not yet.
 double relative_speed(const ControllerState& state);
 
-/// Checks of the border come after 1, 2, 4, ... steps up to `every`, then after each `every` steps: whether one is due
-/// so many steps after the start (or the restart of the schedule). every <= 0: never.
+/// True if a check of the border is due so many steps after the start (or the restart of the schedule). Checks come
+/// after 1, 2, 4, ... steps up to `every`, then every `every` steps. every <= 0: never.
 bool check_due(std::int64_t steps_since_start, std::int64_t every);
 
 }  // namespace balance

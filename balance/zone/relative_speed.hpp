@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The speed of an accelerator relative to its CPU, as the times of both zones show it: a mean of logarithms that knows
-// its error, leaves single measurements out that do not fit, and starts anew where the speeds have changed.
+// The speed of an accelerator relative to its CPU, from the times of both zones. It is a mean of logarithms with an
+// error estimate. A single measurement that does not fit is left out. If the speeds have changed, the mean starts anew.
 #pragma once
 #include <array>
 #include <cmath>
@@ -17,12 +17,12 @@ inline double log_odds(double share) { return std::log(share / (1 - share)); }
 inline double share_of(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
 
 struct RelativeSpeed {
-    double ratio = 0;              ///< mean of the logarithms that were measured
-    double weight = 0;             ///< how many measurements it stands for; 0: none
-    double variance = 2 * 0.0025;  ///< of one measurement; at first for an error of 5 % of each time
-    double recent = 0;             ///< mean that forgets soon
-    double doubted = 0;            ///< a measurement that the mean makes unlikely, if there is a doubt
-    double doubts = 0;             ///< 1: the last one was such
+    double ratio = 0;              ///< Mean of the measured logarithms.
+    double weight = 0;             ///< Number of measurements behind it; 0: none.
+    double variance = 2 * 0.0025;  ///< Variance of one measurement; at first for an error of 5 % of each time.
+    double recent = 0;             ///< Mean that forgets soon.
+    double doubted = 0;            ///< The last measurement, if the mean makes it unlikely.
+    double doubts = 0;             ///< 1: the last measurement was unlikely.
 
     /// Adds what the times of both zones say. False if they say nothing, or what they say is doubted.
     bool observe(const ZoneTimes& times);
