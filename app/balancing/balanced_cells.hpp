@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A balancing as other programs want to see it: who had which cells until then, and what they took there.
+// A balancing in the form that other programs want: the owners of the cells until then, and the cells' times.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ struct BalancedCells {
     std::vector<std::int64_t> particles;  ///< in each cell
 };
 
-/// Of a round that was not the first. The time of a process is shared out over its cells by their counted work, or,
-/// where none is counted, by the driver's `loads`. Lists of cells are on rank 0, ordered by x, then y, then z.
+/// The cells of a round that was not the first. The time of a process is shared out over its cells by their counted
+/// work, or by the driver's `loads` if none is counted. Lists of cells are on rank 0, ordered by x, then y, then z.
 /// Collective.
 BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use, const balance::Outcome& outcome,
                              const std::optional<balance::CellLoads>& loads, const balance::Grid& grid,

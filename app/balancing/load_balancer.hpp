@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Joins the engine and its clock with the library balance: measures cells and times, has the library make a round
-// (balance/round.hpp), and has the engine migrate what it decides. One model drives the run; others may be compared
+// Joins the engine and its clock with the library balance. It measures cells and times, has the library make a round
+// (balance/round.hpp), and has the engine carry out the migration. One model drives the run. Others may be compared
 // with it on the same trajectory, each with a partition and a memory of its own.
 //
-// Per-cell values live in one block of the grid on each rank (balance/grid/field.hpp), and everything is summed in
-// integers: with `clock: work` all decisions are the same on any number of ranks and after a restart.
+// Per-cell values live in one block of the grid on each rank (balance/grid/field.hpp). All sums are of integers. So
+// with `clock: work` all decisions are the same on any number of ranks and after a restart.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -31,7 +31,7 @@ using BalanceRow = balance::Row;
 using ResourceRow = balance::ResourceRow;
 using balance::BalancedModel;
 
-/// What a rank's accelerators need to know of the engine.
+/// Facts of the engine that a rank's accelerators need.
 struct RankAccelerators {
     int count = 0;
     int halo = 1;  ///< of the tiles, cells
@@ -49,10 +49,10 @@ std::vector<Overall> overall_of(std::span<const BalancedModel> models);
 /// last balancing (Criterion::relative()), and there was none.
 std::vector<std::string> never_balanced(std::span<const BalancedModel> models);
 
-/// What decides in all rounds, by a deck; but for the widths of cells. Collective.
+/// The setting of all rounds by a deck, without the widths of cells. Collective.
 balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm);
 
-/// What a deck compares with its driver. Collective.
+/// The contenders that a deck compares with its driver. Collective.
 std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
                                           const comm::Communicator& comm);
 
@@ -64,21 +64,22 @@ public:
     LoadBalancer(const LoadBalancer&) = delete;  // the setting refers to members
     LoadBalancer& operator=(const LoadBalancer&) = delete;
 
-    /// Is a balancing due at this step? By counted work every N steps exactly. By the wall clock after N steps; unless
-    /// the criterion is `every`, at the next rebuild of the neighbour lists after that, within another N steps.
-    /// displaced: a rebuild is due. The same on all ranks.
+    /// True if a balancing is due at this step. By counted work that is exactly every N steps. By the wall clock it is
+    /// after N steps, at the next rebuild of the neighbour lists within another N steps. With the criterion `every` it
+    /// does not wait for a rebuild. displaced: a rebuild is due. The same on all ranks.
     bool due(std::int64_t step, bool displaced) const;
 
-    /// Where due(). By the wall clock: collects the times of all processes since the last balancing; false when they
-    /// say already that the partition is to be kept, and then nothing more is done at this step. By counted work, whose
-    /// times are known only when the particles are sorted: true. Collective.
+    /// Call it if due(). By the wall clock it collects the times of all processes since the last balancing. It returns
+    /// false if these already ask to keep the partition; this step then does no more. By counted work it returns true,
+    /// because times are known only when the particles are sorted. Collective.
     bool collect_times(std::int64_t step, Engine& engine);
 
-    /// Where collect_times(), after Engine::rebin(): makes a round of all models, and the engine migrates what the
-    /// driver decides; the first time, with nothing measured, models only partition. Collective. Throws, on all ranks
-    /// alike, md::SimulationError for counted work that cannot be summed exactly, and balance::Infeasible when no
-    /// partition keeps the deck's limit: partitions stay as they were, and what the models have learnt can be saved in
-    /// a checkpoint of this step.
+    /// Call it if collect_times(), after Engine::rebin(). Makes a round of all models, and the engine migrates the
+    /// cells by the driver's decision. The first time, with nothing measured, models only partition. Collective.
+    ///
+    /// Throws, on all ranks alike, md::SimulationError for counted work that cannot be summed exactly. Throws
+    /// balance::Infeasible, on all ranks alike, if no partition keeps the deck's limit. Partitions then stay as they
+    /// were, and a checkpoint of this step can save the models' knowledge.
     void balance(std::int64_t step, Engine& engine);
 
     /// See ZoneBalancer::due().
@@ -94,24 +95,24 @@ public:
     /// Rows of resources.csv of the processes that this rank hosts, since the last call, where speeds are measured.
     std::vector<ResourceRow> take_resources() { return std::exchange(resources_, {}); }
 
-    /// What was before the last balance(), where the deck wants formats of it and times were known; once.
+    /// The cells before the last balance(), once. Nothing if times were not known or the deck wants no formats of it.
     std::optional<BalancedCells> take_cells() { return std::exchange(cells_, std::nullopt); }
 
     bool on() const { return settings_.every > 0; }
     bool finds_speeds() const { return on() && setting_.policy.finds_speeds(); }
     balance::Speeds& speeds() { return state_.speeds; }
     const balance::Speeds& speeds() const { return state_.speeds; }
-    /// Of each model that has been observed, the driver first.
+    /// Overall LBE of each observed model, the driver first.
     std::vector<Overall> overall() const { return overall_of(state_.models); }
     std::vector<std::string> never_balanced() const { return app::never_balanced(state_.models); }
-    /// What balancing was worth since the start of this run, in elapsed seconds, by the times that it measured. Nothing
-    /// where it measured none, and with accelerators. The same on all ranks.
+    /// The worth of balancing since the start of this run, in elapsed seconds, by the measured times. Nothing without
+    /// measured times, and with accelerators. The same on all ranks.
     std::optional<balance::Worth> worth() const;
     /// As rows of balance.csv call the model that drives the run.
     const std::string& driver() const { return state_.models.front().label; }
     /// The driver's last load of each cell, in the model's unit (seconds per step, but particles with
-    /// `particle_count`); not kept in checkpoints, so a restarted run has it from its first balancing on. load_step():
-    /// when it was modelled.
+    /// `particle_count`). Checkpoints do not keep it, so a restarted run has it from its first balancing on.
+    /// load_step(): the step at which it was modelled.
     bool has_load() const { return on() && state_.load.has_value(); }
     std::int64_t load_step() const { return static_cast<std::int64_t>(state_.models.front().history.load_step); }
     /// Without what cells that are empty now carry. Collective.
@@ -122,8 +123,8 @@ public:
         return has_load() && state_.models.front().history.updates > 0 ? &*state_.load : nullptr;
     }
     balance::Box home() const { return setting_.home(); }
-    std::int64_t bytes() const;            ///< of all that balancing keeps on this rank
-    std::int64_t ownership_bytes() const;  ///< of which for partitions, and for what partitioners remember
+    std::int64_t bytes() const;            ///< Memory of balancing on this rank.
+    std::int64_t ownership_bytes() const;  ///< The part of it for partitions and partitioners.
 
     // For checkpoints.
     std::vector<BalancedModel>& models() { return state_.models; }
@@ -138,7 +139,7 @@ public:
     /// Cells whose values are at home here.
     std::int64_t home_cells() const { return setting_.home().cells(); }
 
-    /// What the cells hold and cost at this step, at their homes; after Engine::build_neighbour_lists(). Collective.
+    /// Counts and costs of the cells at this step, at their homes. After Engine::build_neighbour_lists(). Collective.
     /// Throws as count_cells().
     balance::HomeCells count(std::int64_t step, Engine& engine) const {
         const balance::Counting now = setting_.policy.counting.at(step);
@@ -172,10 +173,9 @@ private:
     balance::Balancing state_;
     ZoneBalancer zones_;
     std::optional<WallClock> wall_;
-    std::optional<std::int64_t> last_step_;  // of the last round; nothing before the first one
-    std::int64_t timed_from_ = 0;            // by the wall clock, the step from which times add up
-    // By the wall clock, of a round that is under way: what was observed, and the seconds of the reference, on all
-    // ranks or on none.
+    std::optional<std::int64_t> last_step_;  // Step of the last round; nothing before the first one.
+    std::int64_t timed_from_ = 0;            // By the wall clock, the step from which times add up.
+    // A round under way by the wall clock: its observation, and the seconds of the reference, on all ranks or on none.
     std::optional<balance::Observation> observed_;
     std::optional<double> reference_seconds_;
     std::optional<Reference> reference_;

@@ -13,13 +13,13 @@ namespace app {
 /// For nested partitions. Collective.
 balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator& comm);
 
-/// Fills in the processes, and where they are the ranks of the job, the ranks of a node and their threads: by counted
-/// work one, on whose number nothing may depend. Collective.
+/// Fills in the processes. If they are the ranks of the job, it also fills in the ranks of a node and their threads. By
+/// counted work that is one thread, because results may not depend on the number of threads. Collective.
 void complete(balance::PartitionOptions& options, balance::Clock clock, std::int64_t processes,
               const comm::Communicator& comm);
 
-/// Of each process the speed that the deck gives its node. Throws DeckError where it gives those of another number of
-/// nodes.
+/// Speed of each process, as the deck gives it for the process's node. Throws DeckError if the deck gives speeds of
+/// another number of nodes.
 std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options);
 
 /// The threads of a mean rank. Collective.

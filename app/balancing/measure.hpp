@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a balancing reads off the engine: what is in the cells, and what the processes took by the wall clock.
+// Measurements of a balancing on the engine: the counts of the cells, and the processes' times by the wall clock.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace app {
 
-/// What is in the cells of this rank's tiles, after Engine::rebin(); pairs: also those within the cutoff, after
+/// Counts of the cells of this rank's tiles, after Engine::rebin(). pairs: also the pairs within the cutoff, after
 /// Engine::build_neighbour_lists().
 balance::TileCells read_tiles(Engine& engine, bool pairs);
 
@@ -21,7 +21,8 @@ balance::TileCells read_tiles(Engine& engine, bool pairs);
 /// Throws comm::Agreed<md::SimulationError> where the work cannot be summed exactly.
 balance::HomeCells count_cells(const comm::Ranks& team, Engine& engine, const balance::Decomposition& owners,
                                const balance::Counting* counting);
-/// What a run ends with then: throws that error. The sum over all ranks is too large, so all come here. Collective.
+/// Throws the error for counted work that is too large. The sum over all ranks is too large, so all ranks come here.
+/// Collective.
 [[noreturn]] void throw_too_much_work(const balance::TooMuchWork& error, const comm::Communicator& comm);
 
 /// How far the clock of the threads can be believed, and what makes ranks with unlike numbers of threads comparable.
@@ -47,8 +48,8 @@ struct NanosecondsOf {
     std::int64_t process, nanoseconds;
 };
 
-/// Nanoseconds that the processes of this rank took since the last call: of each of them, and how these would be shared
-/// among the processes of the even partition, at the mean speed. costs: see evenly_owned().
+/// Nanoseconds of this rank's processes since the last call, and their shares with the even partition at the mean
+/// speed. costs: see evenly_owned().
 struct ProcessNanoseconds {
     std::vector<std::int64_t> measured;
     std::vector<NanosecondsOf> even;
@@ -56,10 +57,15 @@ struct ProcessNanoseconds {
 ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, const balance::Hosts& hosts, int rank,
                                     const balance::Speeds& speeds, std::span<const double> costs);
 
-/// What processes with the even partition would take of the times that this rank's ones took, rounded; one part for
-/// each process that would own a cell here. times: of the processes in `hosted`. A process's time is shared by what its
-/// tiles' neighbour lists hold, and that of a tile that several would own like the loads that cells with so many
-/// particles usually have: costs[0] + n (costs[1] + costs[2] n3 + costs[3] n5). tiles: without blocks of accelerators.
+/// The shares of this rank's times that processes of the even partition would take, rounded. There is one part for each
+/// process that would own a cell here.
+///
+/// times: times of the processes in `hosted`.
+///
+/// tiles: tiles without blocks of accelerators. The lengths of their neighbour lists share out a process's time.
+///
+/// costs: usual load of a cell, costs[0] + n (costs[1] + costs[2] n3 + costs[3] n5). These loads share out the time of
+/// a tile that several processes would own.
 std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::Range& hosted,
                                         std::span<const double> times, const balance::Grid& grid,
                                         std::int64_t processes, std::span<const double> costs);

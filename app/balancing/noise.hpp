@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Noise on measured times, for studies: what one wants to know is how models bear it.
+// Noise on measured times, for studies of how models bear it.
 #pragma once
 #include <cstdint>
 #include <vector>

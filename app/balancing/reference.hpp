@@ -23,9 +23,9 @@ public:
     /// Makes the liquids and measures what a pass takes. Collective.
     Reference(const Setup& setup, const comm::Communicator& comm);
 
-    /// elapsed: seconds at work since the last call, the same on all ranks. Returns the seconds that a pass takes on
-    /// this rank: of each thread the median, of all threads the harmonic mean; nothing, on all ranks, where no pass can
-    /// be afforded yet. 0: less than a step of the clock.
+    /// Returns the seconds of a pass on this rank: the harmonic mean over threads of each thread's median. 0: less than
+    /// a step of the clock. Returns nothing, on all ranks, if no pass can be afforded yet. elapsed: seconds at work
+    /// since the last call, the same on all ranks.
     std::optional<double> measure(double elapsed);
 
 private:

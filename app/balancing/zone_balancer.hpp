@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The border between what a rank's CPU computes and what its accelerators do: measures both sides, has a controller
-// decide (balance/zone), and says which block of cells each accelerator gets. Each rank decides for itself, at steps
-// that are the same on all ranks.
+// The border between the zones of a rank's CPU and its accelerators. It measures both sides, has a controller decide
+// (balance/zone), and gives each accelerator its block of cells. Each rank decides for itself, at steps that are the
+// same on all ranks.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -67,7 +67,7 @@ private:
     std::vector<balance::Box> blocks_;
 };
 
-/// What the two sides of a rank's border have worked since some step.
+/// Working times of the two sides of a rank's border since some step.
 class SideClock {
 public:
     /// Begins anew.
@@ -75,8 +75,8 @@ public:
     void add(const ZoneSeconds& seconds);
     /// The step at which it began.
     std::int64_t runs_since() const { return step_; }
-    /// Seconds a step up to `step`, a later one, and the load of the CPU: that of the threads that compute tiles where
-    /// threads stand in for accelerators, else of the process.
+    /// Seconds a step up to the later step `step`, and the load of the CPU. If threads stand in for accelerators, it is
+    /// the load of the threads that compute tiles, otherwise the load of the process.
     balance::ZoneTimes until(std::int64_t step, AcceleratorBackend backend) const;
 
 private:
@@ -96,20 +96,24 @@ public:
     bool learns() const { return on() && balance::controller(settings_.controller).step; }
     /// By counted work: of the accelerators of each rank, relative to its CPU. Empty where there are none.
     std::vector<double> speeds() const;
-    /// Is the border to be checked, or placed for the first time, at this step? A check needs the particles sorted, so
-    /// by the wall clock, after the first checks and where all borders have come to rest, it waits for the next rebuild
-    /// of the neighbour lists, though not for longer than the time between two checks. displaced: a rebuild is due. The
+    /// True if the border is to be checked, or placed for the first time, at this step. A check needs sorted particles.
+    /// So by the wall clock it waits for the next rebuild of the neighbour lists, at most for the time between two
+    /// checks. The first checks, and checks while a border still moves, do not wait. displaced: a rebuild is due. The
     /// same on all ranks.
     bool due(std::int64_t step, bool displaced) const;
 
-    /// Adds what the two sides have worked since the last call.
+    /// Adds the working times of the two sides since the last call.
     void take_seconds(Engine& engine);
-    /// What this rank took since the last call: its slower side, as seconds of its threads.
+    /// Time of this rank since the last call: that of its slower side, as seconds of its threads.
     ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock);
 
-    /// Takes note of what was measured and moves the border of this rank. owners: with the blocks in use. cells: by
-    /// counted work with their work, which is then what the sides take; else what take_seconds() has added counts. True
-    /// if any rank's blocks have changed. Collective.
+    /// Takes note of the measurements and moves the border of this rank. True if any rank's blocks have changed.
+    /// Collective.
+    ///
+    /// owners: the decomposition with the blocks in use.
+    ///
+    /// cells: by counted work with their work, which gives the times of the sides. By other clocks the sum of
+    /// take_seconds() counts.
     bool check(std::int64_t step, const balance::Decomposition& owners, const balance::HomeCells& cells);
     /// Places the border anew, with the share that the controller has set last, in the cells that `partition` gives
     /// this rank from this step on. Collective.
@@ -127,7 +131,7 @@ public:
     /// How many times as fast as its CPU alone this rank is with its accelerators at this share; 1 without.
     double speed_up() const;
     std::int64_t boxes() const { return border_.boxes(); }
-    /// What all ranks have learnt, for checkpoints. Collective.
+    /// The controllers' memories of all ranks, for checkpoints. Collective.
     std::vector<double> memory() const;
     /// Takes it over; on another number of ranks only the mean of the shares. False, and nothing is taken over, if no
     /// memory can look like this.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this program was built from and with.
+// Sources, compiler and libraries of this program.
 #pragma once
 #include <string>
 #include <vector>

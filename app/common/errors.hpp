@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What can go wrong outside the physics, with its exit code, and how ranks find out together that it did: what they
-// agree on (comm/agreed.hpp) ends each rank by itself, and rank 0 says why. What one rank alone throws ends the whole
-// job at once.
+// Errors outside the physics, with their exit codes. If all ranks agree on an error (comm/agreed.hpp), each rank ends
+// by itself, and rank 0 prints the reason. An error of one rank alone ends the whole job at once.
 #pragma once
 #include <optional>
 #include <stdexcept>
@@ -38,8 +37,8 @@ struct OutputError : RunError {
 /// The exit code and the line for an error of this program, its libraries or the standard library.
 comm::Failure failure_of(const std::exception& error);
 
-/// Ends the program for the error that it is handling: where all ranks throw it, rank 0 says why and each returns the
-/// exit code; else it is this rank's own, and the job is gone (comm::fatal).
+/// Ends the program for the error that it is handling. If all ranks throw it, rank 0 prints the reason and each rank
+/// returns the exit code. An error of this rank alone ends the job (comm::fatal).
 int ended_by(const std::exception& error, const comm::Communicator& world, const char* program = "steelyard");
 
 /// Ends the job (comm::fatal) for the exception that is being handled, which is this rank's own.
@@ -49,8 +48,8 @@ int ended_by(const std::exception& error, const comm::Communicator& world, const
 /// the first rank that failed. A text that is not rank 0's says whose it is. Collective.
 void throw_first(const comm::Communicator& comm, const comm::Failure& mine);
 
-/// Runs body() on every rank and returns what it returns. It calls nothing collective on `comm`. Whatever it throws on
-/// one rank, all throw (throw_first). Collective.
+/// Runs body() on every rank and returns its result. body() calls nothing collective on `comm`. If it throws on one
+/// rank, all ranks throw that error (throw_first). Collective.
 template <class Body>
 auto agreed(const comm::Communicator& comm, Body body) {
     using Result = decltype(body());

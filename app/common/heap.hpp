@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where large arrays lie. An engine's arrays live long, and are replaced now and then by slightly longer ones: each has
-// pages of its own, returned when it is freed, because holes of the heap cost a third more memory at 4 M particles. The
-// fields of a balancing live for milliseconds, and there are many: on the heap they use pages that are mapped already,
-// as long as they fit into what it keeps; else much of a balancing's time goes into page faults, a sixth of it with
-// 89,000 cells a rank. Only glibc is told.
+// The place of large arrays in memory. An engine's arrays live long, and slightly longer ones replace them now and
+// then. Each has pages of its own, returned when it is freed, because holes of the heap cost a third more memory at 4 M
+// particles. The many fields of a balancing live for milliseconds. On the heap they use pages that are mapped already,
+// as long as they fit into its reserve. Without the reserve a sixth of a balancing's time goes into page faults with
+// 89,000 cells a rank. These functions act on glibc only.
 #pragma once
 #include <cstdlib>
 #include <limits>
@@ -25,8 +25,8 @@ inline void give_arrays_their_own_pages([[maybe_unused]] bool balances = false) 
 #endif
 }
 
-/// From now on arrays come from the heap, which keeps what is freed: for forecasts, which make and drop arrays of the
-/// same sizes again and again.
+/// From now on arrays come from the heap, and the heap keeps freed memory. For forecasts, because they make and drop
+/// arrays of the same sizes again and again.
 inline void keep_arrays_on_the_heap() {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 32 << 20);

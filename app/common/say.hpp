@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the program says on the terminal. A full disk behind a log, or a reader that has gone, is no reason to lose a
+// Output of the program on the terminal. A full disk behind a log, or a reader that has gone, is no reason to lose a
 // run.
 #pragma once
 #include <fmt/format.h>

@@ -7,14 +7,14 @@
 
 namespace app {
 
-/// What fits on a terminal, and what it can show.
+/// Size and abilities of a terminal.
 struct Screen {
     int columns = 80, rows = 24;
     bool colours = false;  ///< 256 of them, and they are wanted
 };
 
-/// Standard output, if that is a terminal. A process that a launcher has started prints into a pipe, and what comes out
-/// of it is seen where the launcher's own standard output leads.
+/// Standard output, if that is a terminal. A process of a launcher prints into a pipe, and the launcher prints its
+/// text. So the launcher's own standard output counts for such a process.
 class Terminal {
 public:
     Terminal();

@@ -34,7 +34,7 @@ public:
     }
     double seconds(Phase phase) const { return seconds_[static_cast<int>(phase)]; }
     const auto& all() const { return seconds_; }
-    /// What all ranks of a simulated cluster have sent while this one was in a phase; nothing elsewhere.
+    /// Traffic of all ranks of a simulated cluster while this rank was in a phase; nothing on real machines.
     comm::SimulatedTraffic traffic(Phase phase) const { return traffic_[static_cast<int>(phase)]; }
 
 private:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What all ranks find out together about each pass: how far any particle has moved since the neighbour lists were
-// built, whether there was a fault, whether a rank was told to stop, whether all particles are still there. One
-// reduction a pass, which need not be waited for at once: it travels during the next pass, as long as no particle can
-// meanwhile leave what the lists cover.
+// Agreement of all ranks after each pass on four things: the largest displacement since the neighbour lists were built,
+// faults, requests to stop, and the number of particles. It takes one reduction a pass. The reduction travels during
+// the next pass, as long as no particle can meanwhile leave the range of the lists.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -26,9 +25,12 @@ public:
     /// The neighbour lists were built now. limit: a particle may move so far, packed units.
     void lists_built(double limit);
 
-    /// After a pass. mine: what this rank found; moved: the pass has moved particles. A pass that did not is looked at
-    /// by others, so its result is waited for. Throws comm::Agreed<md::SimulationError> for a fault or lost particles,
-    /// and a plain one on a rank that finds that it has waited too little (see the .cpp). Collective.
+    /// Call it after a pass. Throws comm::Agreed<md::SimulationError> for a fault or lost particles. Throws a plain one
+    /// on a rank that finds that it has waited too little (see the .cpp). Collective.
+    ///
+    /// mine: this rank's result of the pass.
+    ///
+    /// moved: the pass has moved particles. Otherwise others look at its state, so the call waits for the result.
     void add(const md::StepResult& mine, std::int64_t stop, bool moved, const Holdings& particles = {});
 
     const comm::Communicator& comm() const { return comm_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The border between the tiles of this rank and the blocks that its accelerators compute: what either side sees of the
+// The border between the tiles of this rank and the blocks of its accelerators: the cells that either side sees of the
 // other. Nothing here goes to another rank.
 #pragma once
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the tiles of all ranks do together, in which order: rebin (particles go to the tiles that own their cells and
-// are sorted), build the neighbour lists (with new ghosts), force passes until a particle has moved too far, rebin
-// again. A balancing may change owners between the first two.
+// The tiles of all ranks at work, in this order. Rebin: particles go to the tiles that own their cells and are sorted.
+// Build the neighbour lists, with new ghosts. Make force passes until a particle has moved too far, then rebin again. A
+// balancing may change owners between the first two.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace app {
 
-/// What the two sides of a rank have worked for a while.
+/// Working times of the two sides of a rank, seconds.
 struct ZoneSeconds {
     double cpu = 0;          ///< elapsed, in force passes
     double accelerator = 0;  ///< the same, of the accelerator that worked longest
@@ -55,15 +55,18 @@ public:
     /// Changes owners from those of `old`, the decomposition in use, to those of `next`, and takes the particles there.
     /// After rebin().
     virtual void repartition(balance::Decomposition old, const balance::Decomposition& next) = 0;
-    /// Second half of a rebuild: ghosts and neighbour lists; nothing where they are those of the particles as they
-    /// lie. After rebin().
+    /// Second half of a rebuild: exchanges ghosts and builds neighbour lists. Does nothing if no particle has moved
+    /// since the last build. After rebin().
     virtual void build_neighbour_lists() = 0;
 
-    /// Forces and half-kicks (md::Kick) of every particle; ghosts travel while tiles without remote neighbours are
-    /// computed (Overlap::full), and accelerators compute their blocks at the same time as the threads their tiles.
-    /// stop: this rank's wish to stop; stop_wanted() is then the largest of all ranks'. With Overlap::full displaced(),
-    /// stop_wanted() and errors may come one pass late (agreement.hpp); never displaced() when it matters, nor anything
-    /// after a pass that moves no particle. Throws md::SimulationError.
+    /// Forces and half-kicks (md::Kick) of every particle. With Overlap::full, tiles without remote neighbours are
+    /// computed while ghosts travel. Accelerators compute their blocks at the same time as the threads their tiles.
+    /// Throws md::SimulationError.
+    ///
+    /// stop: this rank's wish to stop; stop_wanted() is then the largest wish of all ranks.
+    ///
+    /// With Overlap::full displaced(), stop_wanted() and errors may come one pass late (agreement.hpp). displaced() is
+    /// never too late for the lists. After a pass that moves no particle, all of them are current.
     virtual void force_pass(const PassOptions& options, std::int64_t stop = 0) = 0;
     std::int64_t stop_wanted() const { return agreement_.stop(); }
     const Agreement& agreement() const { return agreement_; }
@@ -72,10 +75,10 @@ public:
     /// force_pass(). Collective.
     void finish_agreement() { agreement_.finish(); }
 
-    /// Lets the thermostat act on the velocities, which must be those of this whole step; with kind rescale after a
-    /// force_pass with `sums`. What was read of the state before is then that of before.
+    /// Lets the thermostat act on the velocities, which must be those of this whole step. With kind rescale it comes
+    /// after a force_pass with `sums`. Values that were read before this call are out of date after it.
     virtual void thermalise(std::int64_t step) = 0;
-    /// What thermostat and moving faces have given all particles up to the last pass. Collective.
+    /// Energy that thermostat and moving faces have given all particles up to the last pass. Collective.
     virtual md::Given given() const = 0;
     /// Counts on from what they had given at a restart; the value of rank 0 counts.
     virtual void set_given(const md::Given& given) = 0;
@@ -86,7 +89,7 @@ public:
     virtual std::array<double, 3> force(std::size_t tile, std::int64_t own) const = 0;
     std::uint64_t state_hash() const { return tiles().state_hash(); }
 
-    /// How many particles each cell of this rank's tiles will hold if all fly straight on for a time; tile by tile, as
+    /// Particles in each cell of this rank's tiles if all flew straight on for a time. Tile by tile, as
     /// TileSet::cell_particles(). After rebin(), without accelerators. Collective.
     virtual std::vector<std::int32_t> cell_particles_after(double time) = 0;
     /// Directed pairs within the cutoff of each cell's particles, tile by tile. After build_neighbour_lists().
@@ -99,7 +102,7 @@ public:
     virtual const comm::Traffic& traffic() const = 0;
     /// Seconds in which ghosts were on their way to this rank, so far.
     virtual const TravelSeconds& travel_seconds() const = 0;
-    /// Of this rank, since the last call. All zero without accelerators.
+    /// Working times of this rank since the last call. All zero without accelerators.
     virtual ZoneSeconds take_zone_seconds() = 0;
 
     virtual const TileSet& tiles() const = 0;

@@ -48,7 +48,7 @@ public:
     std::int64_t ownership_bytes() const override { return tiles_.ownership_bytes() + halo_.plan_bytes(); }
 
 private:
-    /// What the tiles are ready for: each stage needs the one before.
+    /// Stages of the tiles. Each stage needs the one before.
     enum class Stage { scattered, binned, listed };
 
     void sort();

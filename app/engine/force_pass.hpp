@@ -46,7 +46,7 @@ public:
     /// Seconds since the last call that the accelerator that worked longest was at work.
     double take_block_seconds();
 
-    /// How far any particle of this rank has moved since the last rebuild, and the first fault, in the last pass.
+    /// Largest displacement of this rank's particles since the last rebuild, and the first fault of the last pass.
     md::StepResult worst() const;
     /// The sums of the last pass with `sums`, over all ranks. Collective.
     md::SystemSums sums() const;

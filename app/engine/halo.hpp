@@ -31,8 +31,8 @@ public:
     /// Fills in how many particles the cells around each tile hold. After the tiles are sorted. Collective.
     void exchange_counts();
 
-    /// What the tiles count in the cells around them goes to the tiles that own these cells and is added there; then
-    /// all see again what others hold. Without accelerators. Collective.
+    /// Counts of the tiles in the cells around them go to the owners of these cells and are added there. Then all tiles
+    /// see the others' counts again. Without accelerators. Collective.
     void gather_counts();
 
     /// Lays out the slots of all tiles and blocks. After exchange_counts().
@@ -54,7 +54,7 @@ public:
 
     /// Has tile t ghosts from other ranks?
     bool remote(std::size_t t) const { return remote_[t]; }
-    /// What this rank has sent of ghosts and of particles that left their tiles.
+    /// Traffic of this rank: ghosts, and particles that left their tiles.
     const comm::Traffic& traffic() const { return traffic_; }
     std::int64_t bytes() const { return counts_.bytes() + positions_.bytes(); }  ///< of buffers
     std::int64_t plan_bytes() const;  ///< of what this rank knows of the tiles around its own
@@ -71,8 +71,8 @@ private:
         std::vector<std::vector<balance::Move>> local;    // by target tile: from tiles of this rank
         std::vector<balance::Link<balance::Move>> links;  // from and to other ranks
     };
-    Around counted_;  // the whole halo: counts go this way, and particles that left their tile the other way
-    Around seen_;     // what neighbours may be in: ghosts
+    Around counted_;  // The whole halo: counts go this way, and particles that left their tile the other way.
+    Around seen_;     // The cells within reach of neighbours: ghosts.
     std::vector<std::vector<md::HaloBox>> halo_boxes_;       // by tile: the parts of its halo
     std::vector<std::vector<balance::TileId>> halo_owners_;  // and who owns them
     std::vector<char> remote_;

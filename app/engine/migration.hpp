@@ -7,9 +7,9 @@
 
 namespace app {
 
-/// Changes owners from those of `old`, which the tiles have, to those of `next`: the particles of each cell go to the
-/// tile that owns it now, along the plan from one decomposition to the other, in messages as the setup says. The
-/// tiles must be sorted, and are not afterwards. A rank has both partitions only until it knows what moves. Collective.
+/// Changes owners from those of `old`, which the tiles have, to those of `next`. The particles of each cell go to its
+/// new tile, along the plan from one decomposition to the other. Messages follow the setup. The tiles must be sorted
+/// before, and are not sorted afterwards. A rank has both partitions only until it knows the moves. Collective.
 template <int D>
 void repartition(Tiles<D>& tiles, const Setup& setup, balance::Decomposition old, const balance::Decomposition& next);
 

@@ -6,7 +6,7 @@
 
 namespace app {
 
-/// What a pass over all particles does besides computing their forces.
+/// Options of a pass over all particles, besides computing their forces.
 struct PassOptions {
     md::Kick kick = md::Kick::none;
     bool sums = false;         ///< also add up energies and momenta at this whole step

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What follows from a system before any particle exists: the fixed-point domain, the skin, the width of the halo, force
-// limits.
+// Derived quantities of a system before any particle exists: the fixed-point domain, the skin, the width of the halo,
+// force limits.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -49,9 +49,10 @@ struct Setup {
     bool tune_skin = false;  ///< to be changed by measurements (SkinSearch)
     double widest_skin = 0;  ///< the most that the cells and the halo allow
     double dt = 0;
-    int reach = 1;  ///< cells that neighbours may be away: those around a tile whose particles it gets as ghosts
-    int halo = 1;   ///< cells around a tile whose particles are counted, and into which its own may move
-                    ///< between rebuilds
+    int reach = 1;  ///< Largest distance of neighbours in cells. A tile gets the particles of these cells as ghosts.
+    /// Width in cells of the frame around a tile in which particles are counted. The tile's own particles may move into
+    /// it between rebuilds.
+    int halo = 1;
     md::ForceLimits limits;
     const md::Kernels* kernels = nullptr;
     bool time_tiles = false;                                ///< for balancing by the wall clock

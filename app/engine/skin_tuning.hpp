@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The skin in use. What a step costs with a skin shows from one rebuild to the next, if that one was due.
+// The skin in use. The time between two rebuilds shows the cost of a step with it, if the second rebuild was due.
 #pragma once
 #include "app/common/timers.hpp"
 #include "app/engine/setup.hpp"

@@ -11,8 +11,8 @@
 
 namespace app {
 
-/// Runs loops over tiles and books the threads' time on processes. Reading the clock takes 0.3 us, so a thread reads it
-/// only where it comes to a tile of another process; the first tile of such a run is booked with the time of all.
+/// Runs loops over tiles and books the threads' time on processes. Reading the clock takes 0.3 us. So a thread reads it
+/// only when it comes to a tile of another process. The first tile of a run of tiles is booked with the time of all.
 class Stopwatch {
 public:
     Stopwatch(const Setup& setup, const TileSet& tiles);
@@ -30,13 +30,13 @@ public:
     /// Seconds since the last call, booked on all threads together.
     double take_busy() { return std::exchange(busy_, 0.0); }
 
-    /// Which part of the time since the last call in which the threads were at tiles they had their cores, 0 to 1,
-    /// where the clock is the wall clock: others may have taken them meanwhile. 1 by another clock. It is measured in
-    /// as many loops as make the reading of the clocks cost 0.1 %, some after each other: loops of a pass are unlike.
+    /// Share of their cores that the threads had at tiles since the last call, 0 to 1. Other programs may have taken
+    /// the rest. 1 unless the clock is the wall clock. It is measured in so many loops that reading the clocks costs
+    /// 0.1 %. Measured loops follow each other, because the loops of a pass are unlike.
     double take_share();
 
 private:
-    // Of a thread in a loop.
+    // Clocks of a thread in a loop.
     struct Clocks {
         double wall = 0, cpu = 0;
     };
@@ -56,9 +56,9 @@ private:
     std::vector<double> seconds_;
     double busy_ = 0;
     static constexpr double enough = 1e-2;
-    Clocks at_tiles_;        // of all threads together, in loops whose share was measured
-    double saved_ = enough;  // seconds of threads in loops, less a thousand times what reading the clocks has taken
-    bool measuring_ = true;  // from where enough is saved until it is spent
+    Clocks at_tiles_;        // Sums over all threads, in measured loops.
+    double saved_ = enough;  // Seconds of threads in loops, less a thousand times the seconds of reading the clocks.
+    bool measuring_ = true;  // True from enough savings until they are spent.
 };
 
 }  // namespace app

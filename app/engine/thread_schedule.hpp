@@ -20,10 +20,10 @@ struct ThreadSchedule {
 ThreadSchedule split_by_weight(std::vector<std::size_t> items, std::size_t threads,
                                const std::function<std::int64_t(std::size_t)>& weight_of);
 
-/// Runs body(i) for i in [0, first.back()), thread t beginning with [first[t], first[t + 1]), then, if there was any,
-/// done() on each thread; an exception of any of them is thrown again here (it may not leave the region). Loop after
-/// loop a thread gets the same items first, which its caches hold already; what it steals in the end evens out the
-/// rest.
+/// Runs body(i) for i in [0, first.back()). Thread t begins with [first[t], first[t + 1]). Then each thread runs
+/// done(), if there is one. An exception of any thread is thrown again here, because it may not leave the region. Loop
+/// after loop a thread gets the same items first, so its caches hold them already. Stealing evens out the rest in the
+/// end.
 void parallel_runs(std::span<const std::size_t> first, const std::function<void(std::size_t)>& body,
                    const std::function<void()>& done);
 

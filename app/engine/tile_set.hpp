@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tiles of this rank as everybody sees them who need not know how many dimensions they have: which there are, whose
-// they are, and what is in them when somebody looks. Tiles (tiles.hpp) stores the particles.
+// The tiles of this rank in any number of dimensions: their names, their owners and their content. Tiles (tiles.hpp)
+// stores the particles.
 //
 // A block that an accelerator computes is a tile too, behind the tiles of the CPU.
 #pragma once
@@ -22,7 +22,7 @@ public:
     std::size_t size() const { return boxes_.size(); }
     /// Tiles [0, on_cpu()) are computed by the CPU's threads, those behind them by accelerators.
     std::size_t on_cpu() const { return size() - accelerator_.size(); }
-    /// Which accelerator of this rank has the block at place t >= on_cpu().
+    /// The accelerator of this rank with the block at place t >= on_cpu().
     int accelerator_of(std::size_t t) const { return accelerator_[t - on_cpu()]; }
     /// Cells of a tile.
     const balance::Box& box(std::size_t t) const { return boxes_[t]; }
@@ -35,16 +35,16 @@ public:
     std::size_t place_of(balance::TileId id) const {
         return first_of_process_[id.process - hosts_.processes_of(comm_.rank()).begin] + id.tile;
     }
-    /// Of what this rank knows of who owns what: its tiles' names, the hosts of all processes.
+    /// Memory of this rank's knowledge of owners: its tiles' names, the hosts of all processes.
     std::int64_t ownership_bytes() const {
         return hosts_.bytes() + static_cast<std::int64_t>(ids_.capacity() * sizeof(balance::TileId) +
                                                           first_of_process_.capacity() * sizeof(std::size_t));
     }
 
     virtual std::int64_t particles(std::size_t t) const = 0;
-    /// Number `own` of a tile; in two dimensions z is 0. Of a block only while the whole state is at one time.
+    /// Number `own` of a tile; in two dimensions z is 0. For a block only while the whole state is at one time.
     virtual md::Particle<3> particle(std::size_t t, std::int64_t own) const = 0;
-    /// Particles of each own cell, in the order of cells. Of a block as of particle().
+    /// Particles of each own cell, in the order of cells. For a block only while the whole state is at one time.
     virtual std::vector<std::int32_t> counts(std::size_t t) const = 0;
     /// The same of a block, as its accelerator has them: also while the whole state is not at one time.
     virtual std::vector<std::int32_t> block_counts(std::size_t t) const = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The tiles of this rank and the particles in them: storage. What the tiles send each other is in halo.hpp, border.hpp
-// and migration.hpp, what they compute in force_pass.hpp, in which order in engine.hpp.
+// Storage: the tiles of this rank and the particles in them. halo.hpp, border.hpp and migration.hpp have the messages
+// between tiles, force_pass.hpp the computation, engine.hpp the order.
 //
-// The particles of a block that an accelerator computes are in a gpu::Zone; the md::Tile at its place is a copy on this
-// side, and empty but for the moments when somebody wants to see the whole state.
+// The particles of an accelerator's block are in a gpu::Zone. The md::Tile at its place is a copy on this side. The
+// copy is empty, except while a caller looks at the whole state.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -29,7 +29,7 @@ public:
     auto end() const { return tiles_.end(); }
     /// Accelerators of this rank, whether they have a block or not.
     int accelerators() const { return static_cast<int>(zones_.size()); }
-    /// Of a block at place t >= on_cpu().
+    /// The zone of the block at place t >= on_cpu().
     gpu::Zone<D>& zone(std::size_t t) { return *zones_[accelerator_of(t)]; }
     const gpu::Zone<D>& zone(std::size_t t) const { return *zones_[accelerator_of(t)]; }
 
@@ -43,8 +43,8 @@ public:
     /// Before replace().
     void reshape_zones(const balance::Decomposition& next);
 
-    /// The tiles of a new decomposition: those with the same cells keep their particles, the others are empty. Returns
-    /// the old tiles, of which those that were kept are hollow and the others have particles alone.
+    /// The tiles of a new decomposition. Tiles with the same cells keep their particles, the others are empty. Returns
+    /// the old tiles. The kept ones are hollow, the others have particles alone.
     std::vector<md::Tile<D>> replace(const balance::Decomposition& next);
 
     /// Makes the particles on lattices that lie in this rank's cells. first_id: of each body, and one more than the
