@@ -10,8 +10,8 @@
 
 namespace predict {
 
-/// Forecasts by ranks, made where they are asked for. Some partitions are luckier than others, so an efficiency does
-/// not fall with every rank: searches double the ranks until the answer is passed, and halve the interval then.
+/// Forecasts by ranks, made on demand. Some partitions are luckier than others, so an efficiency does not fall with
+/// every rank. Searches double the ranks until the answer is passed. Then they halve the interval.
 class Forecasts {
 public:
     /// make: for so many ranks. most: no more ranks than these are tried.
@@ -29,7 +29,7 @@ public:
     std::optional<std::int64_t> fewest_within(double step_seconds);
 
 private:
-    /// The last number of ranks that is good, from 1, which is, on; `most` where all are.
+    /// The last good number of ranks, from 1 on. 1 is good. `most` if all are good.
     std::int64_t last_good(const std::function<bool(std::int64_t)>& good);
 
     std::function<Forecast(std::int64_t)> make_;
@@ -37,8 +37,7 @@ private:
     std::map<std::int64_t, Forecast> known_;
 };
 
-/// Of forecasts that are there: the one with the most ranks that keeps this efficiency. forecasts: ascending, the first
-/// one for one rank.
+/// The forecast with the most ranks that keeps this efficiency. forecasts: ascending, the first one for one rank.
 const Forecast& most_with_efficiency(std::span<const Forecast> forecasts, double efficiency);
 
 }  // namespace predict

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each rank of a decomposition computes and sends: from the load field and the same plans that a run follows.
+// Computation and messages of each rank of a decomposition, from the load field and the plans that a run follows.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace predict {
 
-/// What becomes of a thing of so many dimensions when all lengths are so many times as large.
+/// Growth of a quantity of so many dimensions when all lengths grow by a factor.
 constexpr double grown(double length, int dimensions) {
     double factor = 1;
     for (int a = 0; a < dimensions; ++a) factor *= length;
@@ -21,19 +21,18 @@ constexpr double grown(double length, int dimensions) {
 /// A load for each cell of a grid, column by column, and what cells send where they are ghosts.
 struct CellField {
     balance::Grid grid;
-    std::vector<std::int64_t> load;   ///< ticks a step (balance/model/work.hpp)
-    std::vector<std::int64_t> items;  ///< particles
-    int halo = 1;                     ///< width of the cells around a tile whose particles it counts
-    int reach = 1;                    ///< width of those among them whose particles are ghosts
-    double item_bytes = 8;            ///< of a packed position
-    double length = 1;                ///< all lengths of the problem are so many times those of the field; tiles stay
-                                      ///< as large as they are
+    std::vector<std::int64_t> load;   ///< Ticks a step (balance/model/work.hpp).
+    std::vector<std::int64_t> items;  ///< Particles.
+    int halo = 1;                     ///< Width of the halo in which particles are counted.
+    int reach = 1;                    ///< Width of the part of the halo with ghosts.
+    double item_bytes = 8;            ///< Bytes of a packed position.
+    double length = 1;                ///< Factor of all lengths of the problem; tiles keep their size.
 
     double content() const { return grown(length, grid.dimensions); }     ///< so many times as much is in a region
     double border() const { return grown(length, grid.dimensions - 1); }  ///< ... lies at its border
 };
 
-/// What the ranks do in a step, and at a rebuild of the neighbour lists.
+/// Work and messages of the ranks in a step, and at a rebuild of the neighbour lists.
 struct RankSteps {
     std::vector<RankStep> steps;            ///< ghosts' positions
     std::vector<RankStep> counts, records;  ///< at a rebuild: particles a halo cell; one message to each neighbour

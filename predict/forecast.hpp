@@ -15,11 +15,11 @@ inline constexpr double method_error = 0.1, method_error_balanced = 0.15;
 
 /// Seconds of a mean step; they add up to seconds().
 struct Terms {
-    double compute = 0;      ///< of the mean rank
-    double imbalance = 0;    ///< what the slowest rank computes more than that
-    double messages = 0;     ///< of communication, what is left on a network of endless bandwidth
-    double bytes = 0;        ///< the rest of communication
-    double rebalancing = 0;  ///< balancing and migration, spread over the steps
+    double compute = 0;      ///< Computing of the mean rank.
+    double imbalance = 0;    ///< Extra computing of the slowest rank.
+    double messages = 0;     ///< Communication on a network of endless bandwidth.
+    double bytes = 0;        ///< The rest of communication.
+    double rebalancing = 0;  ///< Balancing and migration, spread over the steps.
     double seconds() const { return compute + imbalance + messages + bytes + rebalancing; }
     double communication() const { return messages + bytes; }
 };
@@ -28,16 +28,15 @@ struct Terms {
 struct Forecast {
     std::int64_t ranks = 1;
     Terms terms;
-    double lbe = 1;                            ///< of the partition, by the loads that it was made of
-    double messages = 0, bytes = 0;            ///< that a mean rank sends in a step
-    double low_seconds = 0, high_seconds = 0;  ///< with the machine's uncertainties and the method's
-    /// Seconds of a step with ...
-    double balanced_seconds = 0;      ///< the same load on all ranks
-    double fast_network_seconds = 0;  ///< half the latency, half the cost of a message, twice the bandwidths
-    double none_seconds = 0, links_seconds = 0, full_seconds = 0;  ///< comm.overlap
+    double lbe = 1;                            ///< LBE of the partition, by its own loads.
+    double messages = 0, bytes = 0;            ///< Sent by a mean rank in a step.
+    double low_seconds = 0, high_seconds = 0;  ///< Range by the uncertainties of machine and method.
+    double balanced_seconds = 0;               ///< Seconds of a step with the same load on all ranks.
+    double fast_network_seconds = 0;  ///< The same with half the latency and message cost, twice the bandwidths.
+    double none_seconds = 0, links_seconds = 0, full_seconds = 0;  ///< The same by comm.overlap.
 };
 
-/// What a forecast needs beside the ranks' steps.
+/// Input of a forecast beside the ranks' steps.
 struct Conditions {
     comm::NodeMap nodes;
     Machine machine;
@@ -53,7 +52,7 @@ double mean_step_seconds(const RankSteps& ranks, const Conditions& conditions);
 /// Terms, and the other times of a Forecast.
 Forecast forecast(const RankSteps& ranks, const Conditions& conditions);
 
-/// What a rebuild of the neighbour lists adds to a step.
+/// Extra seconds of a step by rebuilds of the neighbour lists.
 double rebuild_seconds(const RankSteps& ranks, const Conditions& conditions);
 
 /// The mean of forecasts for the same ranks, number by number. At least one. weights: one of each; their sum is 1.
@@ -62,7 +61,7 @@ Forecast mean_of(std::span<const Forecast> forecasts, std::span<const double> we
 /// The forecast with the shortest step. forecasts: at least one.
 const Forecast& best_of(std::span<const Forecast> forecasts);
 
-/// What limits a step: computing where it is at least half of it, else the largest of the other terms.
+/// The limit of a step: computing if it takes at least half of it, else the largest of the other terms.
 struct Limit {
     std::string name;  ///< in words
     double seconds = 0;

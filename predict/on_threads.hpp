@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is asked of each rank, or of several machines, is found by all threads.
+// A loop over ranks, or over machines, on all threads.
 #pragma once
 #include <cstdint>
 #include <exception>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What differs between two decks, key by key: what a restart may change, and what it says that it changes.
+// Differences between two decks, key by key: the keys that a restart may change, and the changes that it reports.
 #pragma once
 #include <string>
 #include <vector>

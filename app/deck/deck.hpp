@@ -28,13 +28,13 @@ namespace app {
 
 struct FoundState;
 
-/// What a trajectory holds of each particle.
+/// The values of each particle in a trajectory.
 enum class Column { position, velocity, force };
 constexpr auto words_of(Column) {
     return std::to_array<balance::Word<Column>>(
         {{Column::position, "position"}, {Column::velocity, "velocity"}, {Column::force, "force"}});
 }
-/// What times the threads, for balancing by thread timers.
+/// The clock of the threads, for balancing by thread timers.
 enum class ThreadTimer { automatic, wall, cpu };
 constexpr auto words_of(ThreadTimer) {
     return std::to_array<balance::Word<ThreadTimer>>(
@@ -131,12 +131,12 @@ struct Deck {
     } machine;
     struct Accelerator {
         AcceleratorBackend backend = AcceleratorBackend::none;
-        std::string controller = "measured_speed";  ///< of balance::controller_names()
-        std::optional<double> share;                ///< of a rank's load, at first; empty: auto
-        std::int64_t every = 100;                   ///< steps between checks of the border
-        std::int64_t threads = 1;                   ///< of each accelerator, with backend host
-        std::optional<std::int64_t> devices;        ///< accelerators of a rank; empty: auto
-        std::vector<double> speed{4};               ///< by counted work, of all ranks or of each, relative to its CPU
+        std::string controller = "measured_speed";  ///< One of balance::controller_names().
+        std::optional<double> share;                ///< Part of a rank's load, at first; empty: auto.
+        std::int64_t every = 100;                   ///< Steps between checks of the border.
+        std::int64_t threads = 1;                   ///< Threads of each accelerator, with backend host.
+        std::optional<std::int64_t> devices;        ///< Accelerators of a rank; empty: auto.
+        std::vector<double> speed{4};               ///< By counted work, relative to the CPU: one, or one a rank.
         double speed_of(std::int64_t rank) const { return speed.size() == 1 ? speed[0] : speed[rank]; }
     } accelerator;
     struct Comm {
@@ -160,9 +160,13 @@ struct DeckError : UsageError {
     using UsageError::UsageError;
 };
 
-/// Parses and validates the text of a deck. file: the name shown in messages; settings: `key.path=value` overrides, in
-/// order; found: what the files of its particles hold, or nothing where the deck says it itself (from_file.hpp). Throws
-/// DeckError.
+/// Parses and validates the text of a deck. Throws DeckError.
+///
+/// file: the name shown in messages.
+///
+/// settings: `key.path=value` overrides, in order.
+///
+/// found: facts from the files of its particles (from_file.hpp), or nothing if the deck states them itself.
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {},
                 std::span<const FoundState> found = {});
 

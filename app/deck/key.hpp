@@ -31,11 +31,11 @@ struct Key {
     std::vector<Key> keys = {};
     std::function<std::vector<std::vector<Key>>()> elements = {};
 
-    std::string missing = {};                    ///< remedy where the key is missing; empty: it has a default
-    std::string standard = {};                   ///< the default for docs/deck.md, where `text` can't say it
-    bool may_change = false;                     ///< at a restart, with all that is below it
-    std::function<std::string()> excluded = {};  ///< why the values before it leave it no place; empty: they don't
-    std::string way_out = {};                    ///< remedy where it is excluded
+    std::string missing = {};                    ///< Remedy if the key is missing; empty: it has a default.
+    std::string standard = {};                   ///< The default for docs/deck.md, if `text` can't give it.
+    bool may_change = false;                     ///< A restart may change it, with all keys below it.
+    std::function<std::string()> excluded = {};  ///< Why the values before exclude it; empty: they don't.
+    std::string way_out = {};                    ///< Remedy if it is excluded.
 };
 
 /// Every key of a deck, in the order in which they are read and written.
@@ -62,8 +62,8 @@ std::string below(const std::string& path, const std::string& key);
 /// A meaning that names the words: "what: a, b, c".
 std::string with_words(const std::string& what, const std::vector<std::string>& words);
 
-/// Reads the values of a tree into the members that its keys are bound to. known: the same keys, of anything, for the
-/// names that there may be; file: named where a key is missing. Throws DeckError.
+/// Reads the values of a tree into the members of its keys. known: the same keys of any deck, for the allowed names.
+/// file: named in messages on missing keys. Throws DeckError.
 void read_tree(const Node& root, const std::vector<Key>& known, const std::vector<Key>& keys, const std::string& file);
 
 /// The same of a map at `path` within a deck.
@@ -142,7 +142,7 @@ Key one_of(std::string name, Enum& x, std::initializer_list<Enum> values, std::s
 Key flag(std::string name, bool& x, std::string meaning, const std::string& no = "false",
          const std::string& yes = "true");
 
-/// A text on one line; written in quotes, so that YAML takes it for nothing else. what: which texts are allowed.
+/// A text on one line, written in quotes, so that YAML takes it for nothing else. what: the allowed texts, in words.
 Key text(const char* name, std::string& x, const char* what, std::string meaning);
 
 /// A list of values. items: describes them, without names; example: such a list.
@@ -166,8 +166,8 @@ Key numbers(const char* name, Numbers& xs, const NumberRange& range, const char*
         name, xs, [range](double& x) { return number("", x, range, ""); }, example, meaning);
 }
 
-/// A value for each axis: two or three of them, which `system.given` notes until the whole deck has been read. item:
-/// describes one, of T; xs: their array, or an optional of one (no such key where there is none).
+/// A value for each axis. `system.given` notes if there are two or three, until the whole deck has been read. item:
+/// describes one value, of T. xs: the array of values, or an optional of one (no such key without it).
 template <class T, class Xs, class Item>
 Key per_axis(std::string name, Xs& xs, Deck::System& system, Item item, const std::string& example,
              std::string meaning) {

@@ -6,10 +6,10 @@
 
 namespace app {
 
-/// Of the box, and coordinates, lengths: 2^60 position quanta; positions must not overflow on the way out.
+/// Limit of box sides and coordinates, lengths: 2^60 position quanta. Positions must not overflow on the way out.
 inline constexpr double longest_side = 1 << 20;
 inline constexpr double fastest = 1e6, hottest = 1e6, densest = 1e6;
-/// Of a particle along an axis, less than this: 2^51 quanta. A run ends where one gets there.
+/// Limit of a particle's velocity along an axis: 2^51 quanta. A run ends if a particle reaches it.
 inline constexpr double most_velocity = 2048;
 /// Its potential energy anywhere in the box, in quanta, must not overflow.
 inline constexpr double strongest_gravity = 1000;

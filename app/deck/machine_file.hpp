@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A machine as a YAML file, for run, partition and predict: nodes that may differ, in the words of a deck's section
-// machine; what computing and messages cost there, for predictions. Written by a prediction, or by hand.
+// A machine as a YAML file, for run, partition and predict. Its nodes may differ, and are described as in a deck's
+// section machine. For predictions it also has the costs of computing and messages. A prediction or a user writes it.
 #pragma once
 #include <string>
 
@@ -25,7 +25,7 @@ MachineFile read_machine(const std::string& path, const comm::Communicator& comm
 /// Every key with its meaning; read_machine() reads it back to the same bits.
 std::string to_yaml(const MachineFile& machine);
 
-/// What a file is by its keys: a deck where they belong to none of the others.
+/// Kind of a file by its keys; a deck if they belong to no other kind.
 enum class YamlFile { deck, machine, program };
 YamlFile kind_of(const Node& root);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run writes at intervals of its own, by name. To add one: a line here, and a file in app/output that defines
+// The outputs of a run with intervals of their own, by name. To add one: a line here, and a file in app/output with
 // `SeriesKind NAME_series()` (app/output/series.hpp, docs/extend.md).
 #pragma once
 

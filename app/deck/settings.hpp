@@ -7,8 +7,8 @@
 
 namespace app {
 
-/// Puts the value of `key.path=value` into the tree, adding keys that are missing; a list's elements are numbered from
-/// 0. Whatever it adds is said to stand at `--set key.path`. Throws DeckError; keys are left to the schema.
+/// Puts the value of `key.path=value` into the tree and adds missing keys. A list's elements are numbered from 0.
+/// Messages locate added values at `--set key.path`. Throws DeckError. The schema checks the keys.
 void apply_setting(Node& root, const std::string& setting);
 
 /// Where the value at a dotted path stands, or what is nearest to it if it is missing. file: for an empty path.

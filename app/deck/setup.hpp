@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a deck asks of the engine.
+// The setup of the engine by a deck.
 #pragma once
 #include <cstdint>
 #include <string>

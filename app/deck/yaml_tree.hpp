@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// YAML text as a small tree that remembers where everything stands. yaml-cpp is used for its events only: its own nodes
-// accept duplicate keys, expand aliases and look keys up in linear time. What a deck has no use for is refused here
-// (anchors, aliases, tags, further documents), and size, depth and number of nodes are bounded.
+// YAML text as a small tree with the location of every value. Only the events of yaml-cpp are used, because its nodes
+// accept duplicate keys, expand aliases and look keys up in linear time. Anchors, aliases, tags and further documents
+// are refused here. Size, depth and number of nodes are bounded.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -35,7 +35,7 @@ struct NodeEntry {
     Node value;
 };
 
-/// What messages call a text: a name, followed by line and column if `positions`.
+/// Name of a text in messages, followed by line and column if `positions`.
 struct Origin {
     std::string name;
     bool positions = true;

@@ -30,8 +30,9 @@ public:
 
 private:
     std::vector<balance::ScheduleCosts::Step> costs_from(std::int64_t i) const;
-    /// If the partition of opportunity i still stands at opportunities [begin, end): of each of them the work of each
-    /// process, and then the particles that move if its own partition is made. Sums over all members. Collective.
+    /// Costs of keeping the partition of opportunity i up to opportunities [begin, end). For each of them: the work of
+    /// each process, then the particles that move to that opportunity's own partition. Sums over all members.
+    /// Collective.
     std::vector<std::int64_t> sums_of(std::int64_t i, std::int64_t begin, std::int64_t end) const;
 
     balance::Setting setting_;

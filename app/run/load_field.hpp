@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `steelyard partition` partitions: the load of each cell, by the deck's section load.
+// Input of `steelyard partition`: the load of each cell, by the deck's section load.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace app {
 
-/// Of the cells of this rank's home (balance/grid/field.hpp), x slowest, then y, then z.
+/// Loads of the cells of this rank's home (balance/grid/field.hpp), x slowest, then y, then z.
 struct LoadField {
     balance::Grid grid;
     std::array<double, 3> box{1, 1, 1};   ///< lengths; a cell has length 1 where there are no particles

@@ -7,10 +7,10 @@
 
 namespace app {
 
-/// What the program, MPI and the other libraries hold without a particle; with Debian's MPICH.
+/// Memory of the program, MPI and the other libraries without a particle; with Debian's MPICH.
 inline constexpr double program_megabytes = 31;
 
-/// What a balancing keeps and passes on of a cell: counts, loads, owners.
+/// Memory of a balancing for a cell: counts, loads, owners.
 inline constexpr double balanced_cell_bytes = 70;
 
 /// Bytes on a rank, before the bodies meet.
@@ -19,8 +19,8 @@ struct Memory {
 };
 Memory memory_of(const Deck& deck, const Setup& setup, balance::TileShape tile, int ranks);
 
-/// Throws DeckError where the ranks of this node need more than it has: the system would end one of them without a
-/// word. What a job's own limits are is not known.
+/// Throws DeckError if the ranks of this node need more memory than it has. Otherwise the system would end one of them
+/// without a word. The limits of the job itself are not known.
 void require_memory(const Deck& deck, const Setup& setup, const comm::Communicator& comm);
 
 }  // namespace app

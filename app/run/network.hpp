@@ -9,8 +9,8 @@
 
 namespace app {
 
-/// In which messages ghosts go by the deck. eager_limit(most): the longest message that MPI sends at once, at most
-/// `most` bytes; asked for where the deck says auto.
+/// The deck's schedule of the messages with ghosts. eager_limit(most): the longest message that MPI sends at once, at
+/// most `most` bytes. It is called if the deck says auto.
 comm::Schedule schedule_of(const Deck::Comm& c, const std::function<std::size_t(std::size_t most)>& eager_limit);
 
 /// How messages go by the deck; where it says auto, by what MPI does here. Collective.

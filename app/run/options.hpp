@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command is asked for, and what all commands make of it alike.
+// The options of a command, and the steps that all commands take with them.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,20 +15,20 @@ struct Options {
     std::string out;      ///< empty: out/<deck name>
     std::string restart;  ///< a checkpoint's path, `auto`, or empty
     std::vector<std::string> settings;
-    std::string trace;       ///< a file for plans of messages, or empty
-    std::string prediction;  ///< run: a predict.json whose times are shown beside the measured ones, or empty
-    bool force = false;      ///< put results aside that are in the way
+    std::string trace;       ///< A file for plans of messages, or empty.
+    std::string prediction;  ///< run: a predict.json for comparison with the measured times, or empty.
+    bool force = false;      ///< Put results aside that are in the way.
     bool quiet = false;
-    bool live = false;    ///< run: a picture of it on the terminal, redrawn in place
-    bool brief = false;   ///< info: without the deck
-    std::string machine;  ///< a machine file: takes the place of the deck's machine, and of measuring for predict
-    std::string kind = "nested";  ///< partition: the partitioner
-    std::string loads;            ///< replay: the file of the load series
-    bool optimum = false;         ///< replay: find the best schedule of balancings in hindsight
-    std::string processes;        ///< predict: a list of numbers
-    double length = 1;            ///< predict: all lengths of the deck times so much
-    double efficiency = 0;        ///< predict: find the most ranks that keep it; 0: not asked for
-    double seconds = 0;           ///< predict: find the fewest ranks on which the run takes no longer; 0: not asked for
+    bool live = false;            ///< run: a picture of it on the terminal, redrawn in place
+    bool brief = false;           ///< info: without the deck.
+    std::string machine;          ///< A machine file in place of the deck's machine. predict then measures nothing.
+    std::string kind = "nested";  ///< partition: the partitioner.
+    std::string loads;            ///< replay: the file of the load series.
+    bool optimum = false;         ///< replay: find the best schedule of balancings in hindsight.
+    std::string processes;        ///< predict: a list of numbers.
+    double length = 1;            ///< predict: factor of all lengths of the deck.
+    double efficiency = 0;        ///< predict: find the most ranks that keep it; 0: not asked for.
+    double seconds = 0;           ///< predict: find the fewest ranks for a run of this time; 0: not asked for.
     std::vector<std::string> command_line;
 };
 
@@ -39,7 +39,7 @@ Deck read_deck(const Options& options, const comm::Communicator& comm);
 /// Where results go. Collective. Throws comm::Agreed<UsageError>.
 std::string output_path(const Options& options, const Deck& deck, const comm::Communicator& comm);
 
-/// What becomes of results that are in the output directory already.
+/// Treatment of older results in the output directory.
 inline OldResults old_results(const Options& options) { return options.force ? OldResults::aside : OldResults::refuse; }
 
 }  // namespace app

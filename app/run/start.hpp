@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether the first step can be made from the initial particles that a deck describes, or its file holds.
+// Check of the initial particles of a deck or its file: can a run make the first step from them?
 #pragma once
 #include <string>
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace app {
 
-/// Throws DeckError where particles are so close to each other that their forces leave the exact range, or so many in a
-/// cell that neighbour lists cannot name them; InputError where they come from a file, whose other faults are found on
-/// the way. Returns sentences on what is unusual. Collective.
+/// Throws DeckError if particles are so close to each other that their forces leave the exact range, or too many in a
+/// cell for neighbour lists. For particles from a file it throws InputError, also for other faults of the file. Returns
+/// sentences on unusual findings. Collective.
 std::vector<std::string> check_start(const Deck& deck, const Setup& setup, const comm::Communicator& comm);
 
 }  // namespace app

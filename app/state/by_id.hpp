@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Particles on their way from a file: each waits at a rank that its id alone chooses, where its position meets its
-// velocity, and another particle of the same id. Ranks have runs of a shuffled order of ids, which is the same for any
-// number of ranks.
+// Particles on their way from a file. Each waits at a rank that its id alone chooses. There its position meets its
+// velocity, and two particles of one id meet each other. Ranks have runs of a shuffled order of ids. The order is the
+// same for any number of ranks.
 #pragma once
 #include <cstdint>
 #include <vector>

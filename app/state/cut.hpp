@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Bodies whose particles are cut from a file: its box is repeated from the body's lower corner on, and what lies in the
-// body is taken, with exact positions. Ranks share the particles of the file, and each makes the images of its own.
+// Bodies with particles that are cut from a file. The file's box is repeated from the body's lower corner on. Particles
+// inside the body are taken, with exact positions. Ranks share the particles of the file, and each makes the images of
+// its own.
 #pragma once
 #include <cstdint>
 

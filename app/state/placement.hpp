@@ -20,8 +20,8 @@ struct Placement {
 /// source: of the file. Lengths of its box are rounded as those of the domain.
 Placement placement_of(const md::Domain& domain, const SourceHead& source);
 
-/// Moves a position into the box: from the file's lower corner to the origin, by whole lengths of the file's box where
-/// an axis is periodic, and by a quantum off an upper wall. Returns why it can't be done, empty if it was.
+/// Moves a position into the box, from the file's lower corner to the origin. A periodic axis adds whole lengths of the
+/// file's box. A position at an upper wall moves by a quantum. Returns why it can't be done, empty if it was.
 std::string place(md::Particle<3>& p, const Placement& placement);
 
 }  // namespace app

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The particles of a run from a file (system.from, or a body's): looked at before the deck is checked, then given to
-// the engine. Rank 0 reads, a bounded piece at a time. What is in the file decides the state, never how many ranks
-// there are.
+// the engine. Rank 0 reads, a bounded piece at a time. The state depends on the file alone, never on the number of
+// ranks.
 #pragma once
 #include <optional>
 #include <string>
@@ -24,10 +24,10 @@ FoundState look_at_state(const md::StateFile& file, const std::string& key, cons
 /// where there is none that this version reads. Collective.
 std::optional<Deck> deck_of_state(const std::string& path, const comm::Communicator& comm);
 
-/// This rank's share of the particles of a file, by their ids and in an order of its own (ById), each moved into the
-/// box of `domain` (placement.hpp). placed: of all ranks, as placement_of() has it. Ranks hold no more than a piece and
-/// their share twice. Collective. Throws InputError for a file that is not the one that was looked at, for particles
-/// outside the box, or where two have the same id.
+/// This rank's share of the particles of a file, by their ids and in an order of its own (ById). Each particle is moved
+/// into the box of `domain` (placement.hpp). placed: the result of placement_of(), the same on all ranks. Ranks hold no
+/// more than a piece and their share twice. Collective. Throws InputError for a changed file, for particles outside the
+/// box, or for two particles with one id.
 std::vector<md::Particle<3>> read_particles(const md::StateFile& file, const md::Domain& domain,
                                             const comm::Communicator& comm, Placement* placed = nullptr);
 

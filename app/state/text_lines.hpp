@@ -13,7 +13,7 @@ namespace app {
 
 class TextLines {
 public:
-    /// Of a regular file; the path is named in messages. All functions throw InputError.
+    /// Opens a regular file. Messages name the path. All functions throw InputError.
     explicit TextLines(std::string path);
 
     /// The next line without its end, valid until the next call; nothing at the end of the file.
