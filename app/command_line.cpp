@@ -111,9 +111,6 @@ void add_run(CLI::App& cli, Options& o) {
     run->add_option("--prediction", o.prediction,
                     "a predict.json: show what was predicted beside what\n"
                     "was measured");
-    run->add_flag("--live", o.live,
-                  "on a terminal: progress and a map of the box, drawn\n"
-                  "anew in place");
     add_machine(run, o, "a machine file, for the deck's section machine");
     add_output(run, o);
 }

@@ -14,6 +14,13 @@ std::string counted(std::int64_t n, std::string_view noun) {
     return fmt::format("{} {}{}", n, noun, hissing ? "es" : "s");
 }
 
+std::string duration(double seconds) {
+    const auto s = static_cast<long long>(seconds + 0.5);
+    return s < 60     ? fmt::format("{:.1f} s", seconds)
+           : s < 3600 ? fmt::format("{}:{:02} min", s / 60, s % 60)
+                      : fmt::format("{}:{:02}:{:02} h", s / 3600, s / 60 % 60, s % 60);
+}
+
 std::string one_line_of(const std::vector<std::string>& parts, std::size_t width) {
     std::string line;
     for (const std::string& part : parts) {

@@ -15,6 +15,9 @@ std::string counted(std::int64_t n, std::string_view noun);
 /// So many along each axis: "12 x 8", in three dimensions "12 x 8 x 4".
 std::string along_axes(const std::array<int, 3>& n, int dimensions);
 
+/// Seconds in words: "12.3 s", "4:56 min", "7:08:09 h".
+std::string duration(double seconds);
+
 inline constexpr std::size_t line_width = 79;
 
 /// One line of the parts, two spaces apart, up to the first that doesn't fit.

@@ -64,7 +64,6 @@ void FieldFiles::go_on(std::int64_t step) {
         if (text.starts_with(xdmf_begin) && text.ends_with(xdmf_end))
             grids[found] = text.substr(xdmf_begin.size(), text.size() - xdmf_begin.size() - xdmf_end.size());
     }
-    past_.clear();
     for (const auto& [found, grid] : grids) past_ += grid;
 }
 
@@ -95,12 +94,7 @@ void FieldFiles::write(const CellFields& fields) {
 // For ParaView, on rank 0: of this step, and in the series of all.
 void FieldFiles::describe(const CellFields& fields) {
     const std::string name = fields_name(fields.step), grid = xdmf_grid(name + ".h5", fields), series = "fields.xdmf";
-    const std::string damage = series_started_ ? series_.damage() : "";
-    if (!damage.empty()) {
-        results_.lost(series, damage);
-        series_started_ = false;
-        go_on(fields.step - 1);  // the descriptions of the earlier steps make it whole again
-    }
+    if (series_started_) results_.require_undamaged(series, series_.damage());
     if (!comm::replace_file(fmt::format("{}/{}.xdmf", results_.path(), name), xdmf_begin + grid + xdmf_end))
         throw results_.cannot_write(name + ".xdmf");
     const bool started =

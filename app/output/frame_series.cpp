@@ -49,40 +49,17 @@ void FrameSeries::go_on(const SeriesContext& c) {
     if (needed > capacity) file_.grow(std::max(stay + 1, room_for(needed)));
 }
 
-// Another program may have removed it: then it is begun anew with the next frame. Returns whether it has.
-bool FrameSeries::forget_if_damaged() {
-    std::int64_t damaged = 0;
-    on_rank_0(comm_, [&] {
-        const std::string damage = file_.damage();
-        if (!damage.empty()) results_.lost(kind_.file, damage), damaged = 1;
-    });
-    comm_.broadcast(std::span(&damaged, 1));
-    if (damaged) file_.forget();
-    return damaged != 0;
-}
-
-// Does something with the file. False where another program has taken it meanwhile.
-template <class Body>
-bool FrameSeries::unless_damaged(Body body) {
-    forget_if_damaged();
-    try {
-        body();
-    } catch (const comm::Agreed<comm::WriteError>&) {
-        if (!forget_if_damaged()) throw;
-        return false;
-    }
-    return true;
+void FrameSeries::require_undamaged() {
+    on_rank_0(comm_, [&] { results_.require_undamaged(kind_.file, file_.damage()); });
 }
 
 void FrameSeries::flush() {
-    unless_damaged([&] { file_.flush(); });
+    require_undamaged();
+    file_.flush();
 }
 
 void FrameSeries::write(const Moment& now) {
-    if (!unless_damaged([&] { add_frame(now); })) add_frame(now);
-}
-
-void FrameSeries::add_frame(const Moment& now) {
+    require_undamaged();
     const std::int64_t frame = file_.frames();
     if (file_.capacity() == 0) file_.create(room_for(1 + last_step_ / kind_.every - now.step / kind_.every));
     else if (frame == file_.capacity()) file_.grow(2 * frame);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A result that grows by frames, one HDF5 file for a whole run (comm/file/frame_file.hpp): what a restart keeps of it,
-// and what happens where another program has removed or changed it.
+// A result that grows by frames, one HDF5 file for a whole run (comm/file/frame_file.hpp). A restart goes on with it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -39,10 +38,7 @@ protected:
     const comm::Communicator& comm() const { return comm_; }
 
 private:
-    bool forget_if_damaged();
-    void add_frame(const Moment& now);
-    template <class Body>
-    bool unless_damaged(Body body);
+    void require_undamaged();
     std::int64_t room_for(std::int64_t frames) const;
 
     RunDirectory& results_;

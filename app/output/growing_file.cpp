@@ -36,26 +36,18 @@ GrowingFile::GrowingFile(RunDirectory& results, std::string name, std::string he
 
 void GrowingFile::append(const std::string& rows) {
     if (rows.empty()) return;
-    renew_if_damaged();
+    results_.require_undamaged(name_, file_.damage());
     require(file_.append(rows));
 }
 
 void GrowingFile::rewrite(const std::function<std::string(std::string_view rows)>& change) {
     on_rank_0(results_.comm(), [&] {
-        renew_if_damaged();
+        results_.require_undamaged(name_, file_.damage());
         const std::string text = results_.read(name_);
         const std::size_t head = std::min(head_.size() + 1, text.size());
         require(file_.start(results_.path() + "/" + name_, head_ + "\n" + change(std::string_view(text).substr(head)),
                             true));
     });
-}
-
-void GrowingFile::renew_if_damaged() {
-    results_.require_ours();
-    const std::string damage = file_.damage();
-    if (damage.empty()) return;
-    results_.lost(name_, damage);
-    require(file_.start(results_.path() + "/" + name_, head_ + "\n"));
 }
 
 void GrowingFile::require(bool good) const {

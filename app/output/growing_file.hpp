@@ -24,12 +24,11 @@ public:
     /// file that cannot be continued is put aside, with a note. results: prepared. Collective. Throws OutputError.
     GrowingFile(RunDirectory& results, std::string name, std::string head, const Past& past);
 
-    /// Adds rows, which may be none. A file that another program has removed, replaced or changed since is begun anew
-    /// (RunDirectory::lost). On rank 0 alone, inside on_rank_0(). Throws OutputError.
+    /// Adds rows, which may be none. On rank 0 alone, inside on_rank_0(). Throws OutputError, also for a file that
+    /// another program has removed, replaced or changed since.
     void append(const std::string& rows);
 
-    /// Replaces the rows of rank 0 by what change() makes of them, at once; a damaged file is begun anew as above.
-    /// Collective. Throws OutputError.
+    /// Replaces the rows by change(rows), at once. Collective. Throws as append().
     void rewrite(const std::function<std::string(std::string_view rows)>& change);
 
     /// Brings the rows to the disk. On rank 0 alone, inside on_rank_0(). Throws OutputError.
@@ -41,8 +40,6 @@ public:
     const std::string& last_past_row() const { return last_past_row_; }
 
 private:
-    /// On rank 0, before the file changes: begins one anew that another program has damaged.
-    void renew_if_damaged();
     void require(bool good) const;
 
     RunDirectory& results_;

@@ -76,22 +76,6 @@ void MessageTrace::open() {
     open_ = true;
 }
 
-void MessageTrace::append(const std::string& rows) {
-    if (const std::string damage = file_.damage(); !damage.empty()) {
-        ++losses_;
-        std::error_code error;
-        Aside aside(folder_of(path_).string());
-        const bool there = fs::exists(fs::symlink_status(path_, error));
-        if (there) aside.move(fs::path(path_).filename().string());
-        say(stderr,
-            "steelyard: error: {}: {} by another program{}; it is begun anew, the run goes on and ends with exit code "
-            "5\n",
-            printable(path_), damage, there ? ", what is there now is put aside into " + aside.folder() : "");
-        check(file_.start(path_, std::string(header)));
-    }
-    check(file_.append(rows));
-}
-
 void MessageTrace::add(std::string_view kind, std::span<const balance::Part> sent) {
     std::vector<TracedMessage> mine;
     for (const balance::Part& p : sent) mine.push_back({comm_.rank(), p.member, static_cast<std::int64_t>(p.bytes)});
@@ -99,7 +83,11 @@ void MessageTrace::add(std::string_view kind, std::span<const balance::Part> sen
         fmt::format_to(std::back_inserter(unwritten_), "{},{},{},{},{},{},{},{}\n", plans_, kind, step_, r.source,
                        r.target, r.bytes, nodes_.of(r.source), nodes_.of(r.target));
     ++plans_;
-    if (open_) on_rank_0(comm_, [&] { append(std::exchange(unwritten_, {})); });
+    if (open_)
+        on_rank_0(comm_, [&] {
+            require_undamaged(path_, file_.damage());
+            check(file_.append(std::exchange(unwritten_, {})));
+        });
 }
 
 }  // namespace app

@@ -29,19 +29,13 @@ public:
     /// A plan, of which this rank sends these parts. Throws OutputError.
     void add(std::string_view kind, std::span<const balance::Part> sent);
 
-    /// Whether no other program has damaged the file while it was written. Collective.
-    bool whole() const { return comm_.all_agree(losses_ == 0); }
-    /// How often one has, which is said on standard error, on rank 0.
-    std::int64_t losses() const { return losses_; }
-
 private:
-    void append(const std::string& rows);
     void check(bool good) const;
 
     const std::string path_;
     const comm::NodeMap nodes_;
     const comm::Communicator& comm_;
-    std::int64_t step_, plans_ = 0, losses_ = 0;
+    std::int64_t step_, plans_ = 0;
     bool open_ = false;
     std::string unwritten_;  // rank 0
     comm::TextFile file_;    // rank 0

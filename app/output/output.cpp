@@ -160,15 +160,9 @@ void Output::rebuilt(const Stage& stage, const Engine& engine) {
     const double balancing = timers_.seconds(Phase::balancing);
     stages_.add(stage.step, stage.rebuilt, stage.due, stage.balancing, stage.seconds,
                 balancing - std::exchange(balancing_before_, balancing));
-    const bool frames = run_.deck.output.map_frames > 0;
-    if (!stage.rebuilt || (!frames && !progress_.live())) return;
+    if (!stage.rebuilt || run_.deck.output.map_frames == 0) return;
     const Timed timed(timers_, Phase::output);
-    std::vector<MapRow> frame;
-    if (frames) frame = files().overview->write(stage.step, engine, balancer_, timers_);
-    if (Live* live = progress_.live()) {
-        live->map(std::move(frame));
-        live->at(stage.step, results_.losses() + (run_.trace ? run_.trace->losses() : 0));
-    }
+    files().overview->write(stage.step, engine, balancer_, timers_);
 }
 
 // Of all ranks and threads since this start of the run.
@@ -236,7 +230,6 @@ void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<Res
             balancing_.migrate_seconds += r.migrate_seconds;
         }
     files().balance->add(rows);
-    if (Live* live = progress_.live()) live->balanced(rows);
     if (files().resources && !resources.empty())  // each rank hosts a process: all have rows, or none has
         add_resources(*files().resources, resources, balancer_.hosts().processes(), balancer_.team());
     row_seconds_ += comm::now() - begin;
@@ -259,7 +252,7 @@ std::int64_t Output::stop_wanted() const {
     return limit && comm::now() - run_.start_seconds > *limit ? time_is_up : 0;
 }
 
-bool Output::finish(std::int64_t step, const Engine& engine) {
+void Output::finish(std::int64_t step, const Engine& engine) {
     files().formats->finish();
     if (files().overview) {
         const Timed timed(timers_, Phase::output);
@@ -299,9 +292,7 @@ bool Output::finish(std::int64_t step, const Engine& engine) {
             throw results_.cannot_write("summary.json");
         results_.forget_summary_before();
     });
-    if (Live* live = progress_.live()) live->end(step);
     if (!progress_.quiet()) say_summary(summary);
-    return results_.whole() && (!run_.trace || run_.trace->whole());
 }
 
 }  // namespace app

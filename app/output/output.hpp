@@ -39,9 +39,8 @@ public:
 
     /// What the run is, before the first step.
     void header(const Engine& engine) const { progress_.header(engine); }
-    /// summary.json and the table, after the last step done. False if another program has damaged a file that the run
-    /// was writing, so that earlier results are missing. Collective.
-    bool finish(std::int64_t step, const Engine& engine);
+    /// Writes summary.json and the table, after the last step done. Collective.
+    void finish(std::int64_t step, const Engine& engine);
 
 private:
     struct Files;

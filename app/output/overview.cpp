@@ -121,8 +121,7 @@ Overview::Overview(RunDirectory& results, const RunContext& run, const balance::
       ranks_(results, "ranks.csv", rank_columns(), run,
              std::min(run.deck.output.map_frames, most_rank_rows / results.comm().size())) {}
 
-std::vector<MapRow> Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
-                                    const Timers& timers) {
+void Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers) {
     if (ranks_.frames.due(step)) {
         if (ranks_.frames.full()) write_ranks(balancer.team());  // before they are thinned out
         if (ranks_.wants(step)) waiting_.push_back(rank_row(step, engine, timers)), ranks_.frames.add(step);
@@ -130,15 +129,13 @@ std::vector<MapRow> Overview::write(std::int64_t step, const Engine& engine, con
     }
     constexpr std::int64_t few = 8;  // frames of the map in a run that is over soon, spread over its steps
     const bool early = map_.frames.early(step, steps_, few);
-    if (!map_.frames.due(step) || !(early || below(0.005, map_seconds_))) return {};
+    if (!map_.frames.due(step) || !(early || below(0.005, map_seconds_))) return;
     const double begin = comm::now();
-    std::vector<MapRow> frame;
     if (map_.wants(step)) {
-        map_.table.add(frame = map_rows(step, engine, balancer));
+        map_.table.add(map_rows(step, engine, balancer));
         map_.frames.add(step);
     }
     map_seconds_ += comm::now() - begin;
-    return frame;
 }
 
 void Overview::write_ranks(const balance::Team& team) {

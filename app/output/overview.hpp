@@ -42,10 +42,8 @@ class Overview {
 public:
     /// Begins the files, or goes on with those of an earlier start. Collective. Throws OutputError.
     Overview(RunDirectory& results, const RunContext& run, const balance::Grid& grid);
-    /// Adds the frames of a step that are due, after Engine::build_neighbour_lists(). Returns that of the map, on rank
-    /// 0; nothing where none was due. Collective. Throws OutputError.
-    std::vector<MapRow> write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
-                              const Timers& timers);
+    /// Adds the frames of a step that are due, after Engine::build_neighbour_lists(). Collective. Throws OutputError.
+    void write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers);
     /// Writes the rows of the ranks that are still in memory. Collective. Throws OutputError.
     void write_ranks(const balance::Team& team);
     /// Brings both files to the disk. On rank 0 alone, inside on_rank_0(). Throws OutputError.

@@ -46,23 +46,15 @@ Progress::Progress(const RunContext& run, std::string directory, const comm::Com
       directory_(std::move(directory)),
       comm_(comm),
       quiet_(run.quiet || comm.rank() != 0),
-      terminal_(isatty(STDOUT_FILENO)) {
-    if (!run.live || comm.rank() != 0) return;
-    Terminal terminal;
-    why_not_live_ = terminal.lacks();
-    if (why_not_live_.empty())
-        live_.emplace(std::move(terminal), run.first_step(), run.deck.run.steps, run.particles());
-}
+      terminal_(isatty(STDOUT_FILENO)) {}
 
 void Progress::line(const ThermoRow& row) {
-    if (live_) live_->thermo(row);
-    const bool in_place = terminal_ && !live_;
     const std::int64_t step = row.step;
     const md::Thermo& t = row.values;
     const double now = comm::now(), elapsed = now - run_.start_seconds;
     const bool last = step == run_.deck.run.steps;
     const std::int64_t done = step - run_.first_step();
-    if (quiet_ || (!last && done > 0 && now - last_line_ < (in_place ? 0.2 : 5.0))) return;
+    if (quiet_ || (!last && done > 0 && now - last_line_ < (terminal_ ? 0.2 : 5.0))) return;
     last_line_ = now;
     const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
     std::vector<std::string> parts{fmt::format("step {}/{}", step, run_.deck.run.steps)};
@@ -73,8 +65,7 @@ void Progress::line(const ThermoRow& row) {
           fmt::format("p {:.4g}", t.pressure)})
         parts.push_back(part);
     const std::string text = one_line_of(parts);
-    if (live_) return live_->log(text);
-    say(stdout, "{}{}{}", in_place ? "\r\033[K" : "", text, in_place && !last ? "" : "\n");
+    say(stdout, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ && !last ? "" : "\n");
     std::fflush(stdout);
 }
 
@@ -111,7 +102,6 @@ void Progress::header(const Engine& engine) const {
         say(stdout, "  accelerator of rank 0: {}\n", gpu::accelerator_name(a.backend, a.devices[d], a.threads));
     say_what_changes();
     for (const std::string& note : run_.notes) say(stdout, "{}", wrapped(note));
-    if (!why_not_live_.empty()) say(stdout, "{}", wrapped("--live: " + why_not_live_ + ", so there is no picture"));
     std::fflush(stdout);
 }
 

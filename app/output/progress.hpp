@@ -2,11 +2,9 @@
 // What a run says on the terminal until it has ended: the header and a line of progress now and then.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "app/engine/engine.hpp"
-#include "app/output/live.hpp"
 #include "app/output/run_context.hpp"
 #include "app/output/tables.hpp"
 
@@ -28,8 +26,6 @@ public:
     void header(const Engine& engine) const;
     /// Where the run stands, unless the last line was a moment ago.
     void line(const ThermoRow& row);
-    /// The picture below these lines; none on other ranks, where nobody asked for it, or where it cannot be drawn.
-    Live* live() { return live_ ? &*live_ : nullptr; }
     /// Nothing is said on this rank.
     bool quiet() const { return quiet_; }
 
@@ -40,8 +36,6 @@ private:
     std::string directory_;
     const comm::Communicator& comm_;
     bool quiet_, terminal_;
-    std::optional<Live> live_;
-    std::string why_not_live_;
     double last_line_ = 0;
 };
 

@@ -9,13 +9,13 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <optional>
 
 #include "app/common/words.hpp"
 #include "app/deck/compare.hpp"
 #include "app/output/checkpoint_front.hpp"
-#include "app/output/file_kind.hpp"
 #include "balance/grid/grid.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
@@ -34,10 +34,11 @@ Front verified_front(const std::string& path, const comm::Communicator& comm) {
             throw InputError(fmt::format("{}: {}; {}", path, what, remedy));
         };
         const std::int64_t size = comm::file_size(path);
-        const std::string look = comm::read_front(path, front_look);
-        text = look.substr(0, front_bytes);
+        text = comm::read_front(path, front_bytes);
         const std::optional<Front> front = parse_front(text);
-        if (!front) throw InputError(fmt::format("{}: {}", path, why_no_checkpoint(path, look)));
+        std::error_code error;
+        if (!std::filesystem::exists(path, error)) refuse("there is no such file");
+        if (!front) refuse("is no checkpoint, or one that is damaged or of another version");
         if (front->bytes != size) refuse(fmt::format("is damaged: {} bytes instead of {}", size, front->bytes));
     });
     comm.broadcast(text);

@@ -25,7 +25,6 @@ struct RunContext {
     comm::Topology topology;
     double start_seconds = 0, start_cpu_seconds = 0;  ///< when the run began, by comm::now() and comm::cpu_seconds()
     bool quiet = false;
-    bool live = false;  ///< a picture below the log, where there is a terminal
     std::vector<std::string> command_line;
     MessageTrace* trace = nullptr;  ///< where plans of messages are written; may be none
     std::optional<Prediction> prediction;

@@ -347,8 +347,6 @@ bool RunDirectory::has(const std::string& name) const {
     return found != 0;
 }
 
-bool RunDirectory::whole() const { return comm_.all_agree(losses_ == 0); }
-
 void RunDirectory::require_ours() {
     if (const std::string what = lock_.lost(); !what.empty())
         throw OutputError(
@@ -401,16 +399,17 @@ void RunDirectory::note_gap(const std::string& name, const CsvGap& gap) const {
         in_words(gap));
 }
 
-void RunDirectory::lost(const std::string& name, const std::string& damage) {
-    require_ours();  // a directory that is gone takes its files with it
-    ++losses_;
-    std::error_code error;
-    const bool there = fs::exists(fs::symlink_status(path_ + "/" + name, error));
-    if (there) aside_.move(name);
-    say(stderr,
-        "steelyard: error: {}/{}: {} by another program{}; it is begun anew, the run goes on and ends with exit code "
-        "5\n",
-        path_, name, damage, there ? ", what is there now is put aside into " + aside_.folder() : "");
+void RunDirectory::require_undamaged(const std::string& name, const std::string& damage) {
+    require_ours();
+    app::require_undamaged(path_ + "/" + name, damage);
+}
+
+void require_undamaged(const std::string& path, const std::string& damage) {
+    if (!damage.empty())
+        throw OutputError(fmt::format(
+            "{}: {} by another program while the run was writing it; keep others away from results and go on "
+            "from the last checkpoint with --restart auto",
+            path, damage));
 }
 
 OutputError RunDirectory::cannot_write(const std::string& name) const {

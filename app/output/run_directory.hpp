@@ -61,8 +61,6 @@ public:
     // After prepare():
     /// Whether there is a file of this name. Collective.
     bool has(const std::string& name) const;
-    /// Whether no file was lost(). Collective.
-    bool whole() const;
     const Lineage& lineage() const { return lineage_; }
     bool continued() const { return continued_; }  ///< CSV files hold this run's past
     /// Steps of this run's checkpoints, ascending; without those whose names say another step.
@@ -87,12 +85,9 @@ public:
     bool has_written_checkpoint() const { return written_here_; }
     /// Removes the summary of an earlier start, in whose place there is a new one.
     void forget_summary_before() const;
-    /// Takes note that another program has done something to a file that the run is writing ("was removed"), says so,
-    /// and puts aside what has its name now; the run begins the file anew, goes on, and ends with exit code 5. Throws
-    /// as require_ours().
-    void lost(const std::string& name, const std::string& damage);
-    /// How often lost() has said so, on rank 0.
-    std::int64_t losses() const { return losses_; }
+    /// Throws OutputError if another program has done something to a file that the run is writing. damage: "was
+    /// removed", or empty. Throws as require_ours() first, because a lost directory takes its files with it.
+    void require_undamaged(const std::string& name, const std::string& damage);
     OutputError cannot_write(const std::string& name) const;
 
 private:
@@ -125,8 +120,10 @@ private:
     Aside aside_;
     bool made_ = false, prepared_ = false, continued_ = false, has_results_ = false;
     bool written_here_ = false, names_noted_ = false;  // rank 0
-    std::int64_t losses_ = 0;                          // rank 0
 };
+
+/// Throws OutputError with the path if `damage` is not empty: another program has damaged a file that a run writes.
+void require_undamaged(const std::string& path, const std::string& damage);
 
 /// Name of a checkpoint, without its directory.
 std::string checkpoint_name(std::int64_t step);

@@ -19,7 +19,6 @@ struct Options {
     std::string prediction;  ///< run: a predict.json for comparison with the measured times, or empty.
     bool force = false;      ///< Put results aside that are in the way.
     bool quiet = false;
-    bool live = false;            ///< run: a picture of it on the terminal, redrawn in place
     bool brief = false;           ///< info: without the deck.
     std::string machine;          ///< A machine file in place of the deck's machine. predict then measures nothing.
     std::string kind = "nested";  ///< partition: the partitioner.

@@ -51,7 +51,6 @@ int default_threads(const comm::Topology& topology, const Accelerators& accelera
 }
 
 constexpr int stopped_early = 75;  // EX_TEMPFAIL: try again, with --restart
-constexpr int files_lost = 5;      // the run has done all steps, but not all of its results are there
 
 std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int ranks) {
     const std::int64_t processes = deck.balance.processes.value_or(ranks);
@@ -190,11 +189,11 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     Output output(directory, context, setup.domain, comm, timers, balancer);
     output.header(engine);
     const std::int64_t reached = run_steps(engine, balancer, context.first_step(), deck.run.steps, output);
-    const bool whole = output.finish(reached, engine);
+    output.finish(reached, engine);
     // A signal may have reached some ranks only.
     std::int64_t signal = signal_seen();
     comm.max(std::span(&signal, 1));
-    if (reached == deck.run.steps) return {whole ? 0 : files_lost};
+    if (reached == deck.run.steps) return {0};
     if (comm.rank() == 0)
         say(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n",
             reached, deck.run.steps);
@@ -247,7 +246,6 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
                        .start_seconds = comm::now(),
                        .start_cpu_seconds = comm::cpu_seconds(),
                        .quiet = options.quiet,
-                       .live = options.live,
                        .command_line = options.command_line,
                        .trace = trace ? &*trace : nullptr,
                        .prediction = std::nullopt};

@@ -145,11 +145,6 @@ void FrameFile::grow(std::int64_t capacity) {
     capacity_ = capacity, size_ = file_size(path_);
 }
 
-void FrameFile::forget() {
-    data_ = Descriptor();
-    frames_ = capacity_ = 0;
-}
-
 void FrameFile::flush() { check(frames_ == 0 || comm::flush(path_, comm_)); }
 
 FrameCount count_frames(const std::string& path, const std::string& dataset) {

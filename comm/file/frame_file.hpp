@@ -45,8 +45,6 @@ public:
     void keep(std::int64_t frames);
     /// Brings it to the disk.
     void flush();
-    /// Leaves the file as it is and forgets it: create() may follow.
-    void forget();
 
     /// See damage_of(); empty before the first commit(). Rank 0 only.
     std::string damage() const { return frames_ == 0 ? "" : damage_of(path_, data_, size_); }

