@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Steps on all ranks: the times of sends, arrivals and computing. It generalises T, T1 and T2 of
-// Shu et al. (data_parallel.hpp) to ranks that differ in work, neighbours and messages. Each rank begins a step when it
-// can: a rank that waits in one step may have caught up in the next.
+// Steps on all ranks: the times of sends, arrivals and computing. It generalises T, T1 and T2 of Shu et al.
+// (scripts/reproduce/data_parallel.py) to ranks that differ in work, neighbours and messages. Each rank begins a step
+// when it can, so a rank that waits in one step may have caught up in the next.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -87,7 +87,6 @@ void check(const MachineFile& machine, const Node& root, const std::string& show
 YamlFile kind_of(const Node& root) {
     if (root.kind != Node::Kind::map || has_any(root, {"system", "run", "grid", "balance", "output", "checkpoint"}))
         return YamlFile::deck;
-    if (has_any(root, {"data_parallel"})) return YamlFile::program;
     MachineFile any;
     std::vector<std::string> names;
     for (const Key& key : keys_of(any)) names.push_back(key.name);
@@ -104,10 +103,8 @@ MachineFile read_machine(const std::string& path, const comm::Communicator& comm
             const Node root = parse_tree(text, {shown});
             if (root.kind == Node::Kind::null)
                 fail(shown, "the machine file is empty", "give it keys (docs/prediction.md)");
-            if (has_any(root, {"system", "run", "data_parallel"}))
-                fail(shown,
-                     has_any(root, {"data_parallel"}) ? "a data-parallel program, not a machine file"
-                                                      : "a deck, not a machine file",
+            if (has_any(root, {"system", "run"}))
+                fail(shown, "a deck, not a machine file",
                      "give the machine.yaml of a prediction, or write one (docs/prediction.md)");
             read_tree(root, keys, keys, shown);
             check(machine, root, shown);

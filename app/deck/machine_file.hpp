@@ -26,7 +26,7 @@ MachineFile read_machine(const std::string& path, const comm::Communicator& comm
 std::string to_yaml(const MachineFile& machine);
 
 /// Kind of a file by its keys; a deck if they belong to no other kind.
-enum class YamlFile { deck, machine, program };
+enum class YamlFile { deck, machine };
 YamlFile kind_of(const Node& root);
 
 }  // namespace app

@@ -105,8 +105,6 @@ Node deck_tree(const std::string& text, const std::string& shown, const std::vec
         fail(Origin{shown}.where(0, 0), "the deck is empty", "give at least system and run");
     if (kind_of(root) == YamlFile::machine)
         fail(Origin{shown}.where(0, 0), "a machine file, not a deck", "give it by --machine, beside a deck");
-    if (kind_of(root) == YamlFile::program)
-        fail(Origin{shown}.where(0, 0), "a data-parallel program, not a deck", "it is for `steelyard predict`");
     for (const std::string& setting : settings) {
         if (root.kind != Node::Kind::map) break;  // check_names() says so
         apply_setting(root, setting);

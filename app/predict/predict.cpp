@@ -20,7 +20,6 @@
 #include "app/deck/setup.hpp"
 #include "app/deck/wording.hpp"
 #include "app/output/run_directory.hpp"
-#include "app/predict/data_parallel_file.hpp"
 #include "app/predict/forecaster.hpp"
 #include "app/predict/link_times.hpp"
 #include "app/predict/placement.hpp"
@@ -185,7 +184,9 @@ PredictReport begun(const Options& options, const Deck& deck, const comm::Commun
     return report;
 }
 
-int predict_deck(const Options& options, const comm::Communicator& comm) {
+}  // namespace
+
+int predict(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     comm::require(comm, deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint,
                   [] { return DeckError("load.kind: a prediction needs particles; write slabs or checkpoint"); });
@@ -246,8 +247,6 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     return 0;
 }
 
-}  // namespace
-
 std::vector<std::int64_t> process_list(const std::string& text) {
     std::vector<std::int64_t> counts;
     for (std::size_t at = 0; at <= text.size();) {
@@ -265,11 +264,6 @@ std::vector<std::int64_t> process_list(const std::string& text) {
     std::sort(counts.begin(), counts.end());
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
     return counts;
-}
-
-int predict(const Options& options, const comm::Communicator& comm) {
-    if (const auto program = read_data_parallel(options, comm)) return predict_data_parallel(*program, options, comm);
-    return predict_deck(options, comm);
 }
 
 }  // namespace app

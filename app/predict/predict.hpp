@@ -10,8 +10,7 @@
 
 namespace app {
 
-/// options.deck: a deck, or the description of any data-parallel program (a section data_parallel). Writes
-/// predict.json, extrap.jsonl and, for a deck, machine.yaml. Returns the exit code. Collective.
+/// Writes predict.json, extrap.jsonl and machine.yaml. Returns the exit code. Collective.
 int predict(const Options& options, const comm::Communicator& comm);
 
 /// "1,2, 4" as ascending numbers, each once. Throws UsageError for anything else.

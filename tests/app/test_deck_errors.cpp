@@ -116,7 +116,6 @@ const std::vector<BadDeck>& bad_decks() {
         {deck(0, "", "machine: {nodes: 2, accelerator_speed: [6, 3, 1]}\n"), 8, 40,
          "machine.accelerator_speed has 3 values for 2 nodes"},
         {"name: node\nnodes: 2\ncore_speed: [1, 2]\n", 1, 1, "a machine file, not a deck; give it by --machine"},
-        {"data_parallel: {columns: 50}\n", 1, 1, "a data-parallel program, not a deck; it is for `steelyard predict`"},
         {deck(0, "", "machine: {core_speed: []}\n"), 8, 23, "machine.core_speed is empty"},
         {deck(0, "", "machine: {nodes: 2, core_speed: [1, 0]}\n"), 8, 37, "machine.core_speed.1 is 0"},
         {deck(0, "", "machine: {nodes: 100000, cpus_per_node: 1000}\n"), 8, 18, "more than 2^24"},

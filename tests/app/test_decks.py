@@ -241,15 +241,11 @@ def test_a_file_for_the_wrong_command_is_named(tmp, ranks):
     wrong = os.path.join(tmp, "wrong.yaml")
     with open(wrong, "w") as f:
         f.write("nodes: 2\ncore_speed: [1, 2, 3]\n")
-    program = os.path.join(SOURCE, "inputs/predict/reservoir.yaml")
     checkpoint = os.path.join(tmp, "state.yaml")
     shutil.copy(os.path.join(SOURCE, "restarts/strip_t1.h5"), checkpoint)
     for arguments, code, what in (
         (["predict", DECK, "--machine", DECK], 3, "tiny.yaml: a deck, not a machine file; give"),
-        (["partition", DECK, "--machine", program], 3, "reservoir.yaml: a data-parallel program, not a machine file"),
         (["run", machine], 2, "machine.yaml:1:1: a machine file, not a deck; give it by --machine"),
-        (["run", program], 2, "a data-parallel program, not a deck; it is for `steelyard predict`"),
-        (["partition", program], 2, "it is for `steelyard predict`"),
         (["run", DECK, "--machine", wrong], 3, "wrong.yaml:2:13: core_speed has 3 values for 2 nodes; write nodes: 3"),
         (["run", checkpoint], 2, "state.yaml: an HDF5 file, not a deck; a checkpoint belongs behind --restart"),
     ):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of `steelyard predict`, and of what a run says that balancing was worth.
 
-Groups: predict_results predict_space predict_programs predicted_and_measured predict_errors worth.
+Groups: predict_results predict_space predicted_and_measured predict_errors worth.
 """
 import csv
 import json
@@ -20,7 +20,6 @@ message_seconds: 5.0e-7
 """
 # More than 10^6 cells, and hardly a particle.
 TOO_MANY = dict(system__box="[600, 300, 300]", run__steps=0)
-RESERVOIR = os.path.join(SOURCE, "inputs/predict/reservoir.yaml")
 
 
 def read(*path):
@@ -212,40 +211,6 @@ def asked(out, given, keys):
     assert code == 0, "a prediction with its table"
 
 
-def test_predict_programs(tmp):
-    """The reservoir of Shu et al.: its printed speed-ups, and a maximum at 5 subdomains."""
-    out = os.path.join(tmp, "out")
-    p = predict(out, deck=RESERVOIR)
-    printed = {2: 1.32, 3: 1.79, 4: 2.32, 5: 3.07, 6: 2.81, 7: 2.11}
-    for row in p["counts"]:
-        if row["count"] > 1:
-            assert abs(row["speed_up"] - printed[row["count"]]) < 0.01, f"speed-up of {row['count']}: {row['speed_up']}"
-            assert abs(row["seconds"]["nothing"] / row["measured_seconds"] - 1) < 1e-3, f"seconds of {row['count']}"
-    assert p["best_count"] == 5, f"best count {p['best_count']}"
-    times = {
-        e: predict(out, deck=RESERVOIR, data_parallel__overlap=e, data_parallel__counts="[2]")["counts"][0]["seconds"][
-            "nothing"
-        ]
-        for e in (1, 2, 4, 8)
-    }
-    for e, seconds in {1: 30.23, 2: 24.29, 4: 27.16, 8: 30.66}.items():
-        assert abs(times[e] / seconds - 1) < 2e-3, f"overlap of {e}: {times[e]} instead of {seconds}"
-    alone = predict(out, deck=RESERVOIR, data_parallel__overlap=2)["counts"][0]
-    assert alone["count"] == 1 and abs(alone["speed_up"] - 1) < 1e-9, f"one subdomain overlaps with another: {alone}"
-    # Squares, eq. (6): I_1 = I_p, I_m = 1.
-    program = os.path.join(tmp, "squares.yaml")
-    with open(program, "w") as f:
-        f.write(
-            "data_parallel: {cut: squares, columns: 1000, overlap: 1, t_calc: 1.0e-8, t_comm: 2.0e-8, t_s: 1.0e-6,"
-            " counts: [1, 10, 100]}\n"
-        )
-    for row in predict(out, deck=program)["counts"]:
-        D, P, alpha, beta = 1000, row["count"], 2, 100
-        assert (
-            abs(row["speed_up"] / (D * D * P * P / (8 * D * P * alpha + 8 * P * P * beta + D * D)) - 1) < 1e-9
-        ), f"eq. (6) at {P}"
-
-
 def test_predicted_and_measured(tmp):
     out, ran, other = (os.path.join(tmp, n) for n in ("out", "ran", "other"))
     p = predict(out, "--processes", "1,2", run__steps=20)
@@ -278,7 +243,6 @@ def test_predicted_and_measured(tmp):
     none, empty = os.path.join(tmp, "none.json"), os.path.join(tmp, "empty.json")
     with open(empty, "w") as f:
         f.write('{"particles": ')
-    assert run(0, "predict", RESERVOIR, "--out", other, "--quiet")[0] == 0, "predict a program"
     negative, huge = os.path.join(tmp, "negative.json"), os.path.join(tmp, "huge.json")
     zero, threads = os.path.join(tmp, "zero.json"), os.path.join(tmp, "threads.json")
     for path, key, value in (
@@ -440,11 +404,6 @@ def test_predict_errors(tmp):
         ((DECK, "--machine", eager), 3, "eager_bytes"),
         ((DECK, "--machine", free), 3, "nothing costs anything"),
         ((DECK, "--machine", nanoseconds), 3, "compute.pair"),
-        ((RESERVOIR, "--set", "data_parallel.counts=[]"), 2, "counts is empty"),
-        ((RESERVOIR, "--processes", "2"), 2, "are for decks"),
-        ((RESERVOIR, "--time", "2"), 2, "are for decks"),
-        ((RESERVOIR, "--set", "data_parallel.counts=[9]"), 2, "the table does not reach 9"),
-        ((RESERVOIR, "--set", "data_parallel.cuts=strips"), 2, "unknown key 'cuts'"),
     ):
         for ranks in (0, 2):
             got, text = run(ranks, "predict", *arguments, "--out", out)
@@ -457,8 +416,9 @@ def test_predict_errors(tmp):
             ), f"{arguments} on {ranks} ranks: {got} {text}"
             assert not os.path.exists(os.path.join(out, "predict.json")), f"{arguments}: wrote a prediction"
     # Results that are there are kept.
-    assert run(0, "predict", RESERVOIR, "--out", out, "--quiet")[0] == 0, "predict"
-    code, text = run(2, "predict", RESERVOIR, "--out", out)
+    quick = [DECK, "--out", out, "--processes", "1", "--quiet"]
+    assert run(0, "predict", *quick)[0] == 0, "predict"
+    code, text = run(2, "predict", *quick)
     assert code == 2 and "holds results already" in text, f"a second prediction: {code} {text}"
     code, text = run(
         2, "run", DECK, "--out", os.path.join(tmp, "exact"), *settings(balance__model="exact", balance__every=5)
