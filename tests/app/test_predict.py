@@ -212,7 +212,7 @@ def asked(out, given, keys):
 
 
 def test_predicted_and_measured(tmp):
-    out, ran, other = (os.path.join(tmp, n) for n in ("out", "ran", "other"))
+    out, ran = (os.path.join(tmp, n) for n in ("out", "ran"))
     p = predict(out, "--processes", "1,2", run__steps=20)
     file = os.path.join(out, "predict.json")
     for ranks in (1, 2):
@@ -293,7 +293,6 @@ def test_predicted_and_measured(tmp):
         (tmp, 2, 3, "it is a directory"),
         (empty, 2, 3, "no predict.json"),
         (DECK, 0, 3, "no predict.json"),
-        (os.path.join(other, "predict.json"), 0, 3, "no predict.json"),
         ("", 2, 2, "--prediction is empty"),
     ):
         got, text = run(ranks, "run", DECK, "--out", fresh(ran), "--prediction", path)
