@@ -11,17 +11,18 @@ namespace {
 
 const char* const introduction = R"(# Keys of a deck
 
-A deck is the input file of a run, in YAML; those in `inputs/` are examples. This page is what `build/steelyard check`
-prints. With a deck, the command prints that deck with the values of all its keys. On the command line,
-`--set balance.every=20` sets a key, and `--set system.slabs.0.density=0.9` one of the first slab. Unknown keys are
-refused. Quantities are in reduced Lennard-Jones units (length sigma, energy epsilon, mass m, time tau) unless seconds
-are named. The column *restart* says whether a restart keeps a key or may change it; it may always change one to `auto`.
+A deck is the input file of a run, in YAML; examples are in `inputs/`. This page is for those who write decks. It lists
+all keys, as `build/steelyard check` prints them. With a deck, the command prints that deck with the values of all its
+keys. On the command line, `--set balance.every=20` sets a key, and `--set system.slabs.0.density=0.9` one of the first
+slab. Unknown keys are refused. Quantities are in reduced Lennard-Jones units (length sigma, energy epsilon, mass m, time
+tau) unless seconds are named. The column *restart* says whether a restart keeps a key or may change it. A restart may
+always change a key to `auto`.
 
-`box` has two lengths or three, and so is everything in two dimensions (2D) or three (3D). All keys are for both. What
-is for one of them only, or differs, stands behind *2D:* or *3D:*. A list of 2 or 3 has a value for each axis of the
-box, in 3D one more than in the defaults shown here; a list of another length is refused.
+The lengths of `box` choose the dimension: two make everything two-dimensional (2D), three three-dimensional (3D). All
+keys are for both. A meaning for one of them only stands behind *2D:* or *3D:*. A list of 2 or 3 has a value for each axis
+of the box, in 3D one more than in the defaults shown here. A list of another length is refused.
 
-What the words mean: [glossary.md](glossary.md), [models.md](models.md), [potentials.md](potentials.md).
+Terms: [glossary.md](glossary.md), [models.md](models.md), [potentials.md](potentials.md).
 )";
 
 std::string default_of(const Key& key) {

@@ -227,7 +227,7 @@ Key profile_key(md::Body& body) {
     kind.standard = "`uniform`", axis.standard = "`x`";
     return only_with(
         md::Fill::random, body,
-        section("profile", "of what is at random, whose mean density `density` then is: docs/systems.md",
+        section("profile", "density of a random filling along an axis; its mean is `density`: docs/systems.md",
                 {there(std::move(kind)), there(std::move(axis)),
                  of(linear, list(
                                 "ends", p.ends,

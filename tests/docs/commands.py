@@ -200,7 +200,6 @@ COMMANDS = [
     ("quick", r"scripts/export_lammps\.py out/state/checkpoint_200\.h5 ", {}, {}),
     ("elsewhere", r"scripts/import_state\.py argon\.gro ", "states_convert makes such a file and converts it"),
     # docs/output.md, docs/potentials.md, restarts/README.md
-    ("quick", RUN + r"slab\.yaml --out out/seen ", {}, FEW),
     ("quick", RUN + r"tiny\.yaml --out out/formats ", {}, FEW),
     ("quick", r"gpmetis out/formats/metis/step_200\.graph 12$", {}, {}),
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
