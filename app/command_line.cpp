@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CLI11 reads the options; what it says of a wrong command line leaves out the word that is wrong, so that is found
-// here.
+// CLI11 reads the options. Its messages on a wrong command line leave out the wrong word, so this file finds it.
 #include "app/command_line.hpp"
 
 #include <fmt/format.h>
@@ -242,7 +241,7 @@ std::string one_line(std::string text) {
     return text;
 }
 
-// What is wrong with the words, or what they ask to be printed.
+// The error in the words, or the text that they ask for.
 void parse(CLI::App& cli, std::vector<std::string> words, CommandLine& line) {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     try {

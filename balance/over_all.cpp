@@ -31,8 +31,8 @@ std::vector<OverAll> added_up(const Team& team, std::int64_t processes, Lists li
     return result;
 }
 
-// A sum of numbers as integers in two parts, the second for what is left of the first, in a unit that follows from the
-// largest number of all.
+// A sum of numbers as integers in two parts. The second part has the remainder of the first. Their unit follows from
+// the largest number of all.
 class SumInParts {
 public:
     // largest: of all members.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A round runs model by model. What processes take and get is summed at the homes of cells, piece by piece, and added
-// up by the members that host the processes; what follows from all of them over_all() tells, so no member holds
-// anything for each process where there are very many. Sums don't depend on the number of members, and so nothing does.
+// A round runs model by model. Each cell has a home member. The home adds up the load of each process within its own
+// cells and sends the sums to the member that hosts the process. Results that depend on all processes come from
+// over_all(), so no member needs an array with one entry for each process. Sums don't depend on the number of members,
+// and so no result does.
 #include "balance/round.hpp"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::int64_t added_up(const Setting& s, std::int64_t lists) {
     return lists * (of_all ? s.hosts.processes() : hosted_by(s).size());
 }
 
-// What a row says of the partition in use and of the decision.
+// The part of a row on the partition in use and on the decision.
 void describe(const BalancedModel& b, Row& row) {
     row.lbe_model = b.history.lbe_model;
     row.ghost_cells = static_cast<std::int64_t>(b.history.ghost_cells);
@@ -40,8 +41,8 @@ void describe(const BalancedModel& b, Row& row) {
     row.move_seconds = b.history.move_seconds;
 }
 
-// What the processes of one model took, and whether a migration could pay. hosted: of the processes that this member
-// hosts. add_worth(all): with what follows from them.
+// Looks at the processes' times of one model: could a migration pay? hosted: seconds of the processes that this member
+// hosts. add_worth(all): gets the results over all processes.
 template <class AddWorth>
 Observation observed_by(const Setting& s, const Moment& moment, BalancedModel& b, std::span<const ProcessWorth> hosted,
                         AddWorth add_worth) {
@@ -148,7 +149,7 @@ private:
         return ProcessCells::at_home(s_.team, s_.grid, known, s_.hosts);
     }
 
-    // Of the even partition.
+    // Loads with the even partition.
     ProcessCells even_pieces() const {
         const Box& grid = s_.grid.box();
         const std::int64_t processes = s_.hosts.processes();
@@ -225,7 +226,7 @@ private:
         return numbers;
     }
 
-    // What the processes of a partition have.
+    // Loads of the processes of a partition.
     struct ProcessLoads {
         std::vector<std::int64_t> hosted;  // of each that this member hosts
         double mean = 0;                   // of all processes
@@ -261,8 +262,8 @@ private:
         if (!next) return now;
         b_.history.lbe_reachable = efficiency(all[2].sum, capacity, all[3].largest);
         const Moved moved{sums[0], sums[1]};
-        // By the wall clock a migration costs what the last one took. Of the first partition a criterion that weighs
-        // each one doesn't count what it moves, so that it has one weighed as soon as the rest of the cost is lost.
+        // By the wall clock a migration costs the time of the last one. A criterion that weighs partitions does not
+        // count the moves of the first partition. So it weighs one as soon as the rest of the cost is lost.
         const bool measured = !measured_.first;
         if (s_.policy.clock == Clock::work) {
             const WorkCosts& costs = s_.policy.counting.work;

@@ -10,7 +10,7 @@ namespace {
 
 using balance::Clock;
 
-// What a balancing did.
+// Result of a balancing.
 struct Balanced {
     bool partitioned, moved;
 };

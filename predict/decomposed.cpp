@@ -19,7 +19,7 @@ namespace {
 using balance::Move;
 using balance::Part;
 
-// What all ranks send in one kind of exchange: the parts of each.
+// The parts that each rank sends in one kind of exchange.
 using Parts = std::vector<std::vector<Part>>;
 
 void add(std::vector<Part>& sent, int to, double bytes) {
@@ -33,7 +33,7 @@ Parts received_of(const Parts& sent) {
     return received;
 }
 
-// What Aggregate::node has to know, of each node (comm/message_plan.hpp).
+// The knowledge of each node for Aggregate::node (comm/message_plan.hpp).
 std::vector<comm::NodeTraffic> node_traffic(const Parts& sent, const comm::NodeMap& nodes,
                                             const comm::Schedule& schedule) {
     std::vector<comm::NodeTraffic> traffic(nodes.nodes());
@@ -59,7 +59,7 @@ std::vector<comm::NodeTraffic> node_traffic(const Parts& sent, const comm::NodeM
     return traffic;
 }
 
-// The messages in which a rank's parts go. What a rank forwards counts as sent with its own.
+// The messages of a rank's parts. Forwarded parts count as sent with its own.
 void add_messages(const Parts& sent, const comm::NodeMap& nodes, const comm::Schedule& schedule,
                   std::vector<RankStep>& ranks) {
     const std::vector<comm::NodeTraffic> traffic = node_traffic(sent, nodes, schedule);

@@ -34,7 +34,7 @@ public:
             advance(*exchange, blocking);
         agree();
     }
-    /// Of the last rank.
+    /// Time of the last rank.
     double end() const { return *std::max_element(at_.begin(), at_.end()); }
 
 private:
@@ -95,7 +95,7 @@ struct StepTimes {
     double usual, rebuild;
 };
 StepTimes step_times(const Timelines& lines, const Conditions& c) {
-    constexpr int settling = 3, measured = 4;  // steps until who waits for whom repeats itself, and those that count
+    constexpr int settling = 3, measured = 4;  // Steps until the pattern of waits repeats itself, and steps that count.
     Ranks course(lines, c);
     for (int i = 0; i < settling; ++i) course.usual_step();
     const double begin = course.end();

@@ -230,7 +230,7 @@ std::vector<double> reduction_ends(std::span<const double> begins, const comm::N
 
 namespace {
 
-// Of a round in which every other of the ranks that take part hands bytes to the one `step` further: the slowest pair.
+// The slowest pair of a round. In the round every other rank hands bytes to the rank `step` further.
 double slowest_way(int step, const comm::NodeMap& nodes, const Machine& machine, double bytes) {
     double slowest = 0;
     for (int r = 0; r + step < nodes.ranks(); r += 2 * step)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Everything that decides is a pure function of the library balance. What is here measures, calls it, and carries
-// the outcome out; accelerators change the times and the decompositions (zone_balancer.hpp).
+// All decisions are pure functions of the library balance. This class measures, calls them, and carries the outcome
+// out. Accelerators change the times and the decompositions (zone_balancer.hpp).
 #include "app/balancing/load_balancer.hpp"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
         times.seconds.push_back(static_cast<double>(nanoseconds) * 1e-9 / steps);
     }
     team_.sum(std::span(&sum, 1));
-    // Of a process, over all these steps.
+    // Seconds of a process over all these steps.
     const double mean = static_cast<double>(sum) * 1e-9 / static_cast<double>(hosts().processes());
     if (!zones_.on()) {  // with accelerators that is not known
         const balance::Range mine = hosts().processes_of(team_.rank());
@@ -93,7 +93,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
             (*times.even)[part.process - mine.begin] += part.nanoseconds;
     }
     const std::vector<double> noise = noise_of(settings_.noise, seed_, step, hosts().processes_of(team_.rank()));
-    // Of the driver alone: the times that other partitions would have taken cannot be measured.
+    // For the driver alone, because the times of other partitions cannot be measured.
     observed_ = balance::observe(setting_, {step, *last_step_, noise},
                                  wall_->trusts(mean) ? std::optional(std::move(times)) : std::nullopt, state_);
     elapsed_ += static_cast<double>(sum) * 1e-9 / team_.size() / wall_->mean_threads();
@@ -113,7 +113,7 @@ void LoadBalancer::measure_reference(Engine& engine) {
     if (reference_seconds_) *reference_seconds_ *= wall_->of_thread() / engine.take_share();
 }
 
-// Of the processes of this rank, on all ranks or on none.
+// Seconds of the reference on the processes of this rank, on all ranks or on none.
 std::optional<std::vector<double>> LoadBalancer::reference_times(std::int64_t step) const {
     if (!finds_speeds() || !last_step_) return std::nullopt;
     const balance::Range hosted = hosts().processes_of(team_.rank());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the load balancer tells of itself, to files and to the table at the end of a run.
+// Reports of the load balancer, for files and for the table at the end of a run.
 #include <fmt/format.h>
 
 #include "app/balancing/load_balancer.hpp"

@@ -76,7 +76,7 @@ void SideClock::add(const ZoneSeconds& seconds) {
     spent_.accelerator += seconds.accelerator;
 }
 
-// By the paper the load is that of the whole process, in which threads that stand in for accelerators would count.
+// The paper takes the load of the whole process. Threads in the place of accelerators would count there.
 balance::ZoneTimes SideClock::until(std::int64_t step, AcceleratorBackend backend) const {
     balance::ZoneTimes times;
     const auto steps = static_cast<double>(step - step_);
@@ -129,7 +129,7 @@ ProcessNanoseconds ZoneBalancer::take_nanoseconds(Engine& engine, const WallCloc
     return {{std::llround(std::exchange(slower_seconds_, 0.0) * omp_get_max_threads() * clock.of_thread() * 1e9)}, {}};
 }
 
-// What the controller gets to see.
+// Input of the controller.
 balance::ZoneTimes ZoneBalancer::measured(std::int64_t step, const balance::Decomposition& owners,
                                           const balance::HomeCells& cells) const {
     balance::ZoneTimes times;
@@ -183,8 +183,8 @@ void ZoneBalancer::place(std::int64_t step, const balance::Partition& partition,
     clock_.start(step);  // what was measured belongs to other cells
 }
 
-// The cells of this rank with what decides where the border lies: counted work where it is the clock, else what cells
-// of so many particles usually cost. Collective.
+// The cells of this rank with the loads that place the border. By counted work these are the cells' work, otherwise the
+// usual costs of cells with so many particles. Collective.
 void ZoneBalancer::take_cells(const balance::Partition& partition, const balance::HomeCells& cells) {
     std::vector<std::int64_t> load = cells.work;
     const std::int64_t most = balance::most_ticks / setting_.grid.box().cells();  // of a cell: their sum stays exact
@@ -219,7 +219,7 @@ balance::Zones ZoneBalancer::zones() const {
     return zones;
 }
 
-// Of each rank: the share that it wants, the length of the controller's state, and that.
+// For each rank: the share that it wants, the length of the controller's state, and the state.
 std::vector<double> ZoneBalancer::memory() const {
     std::vector<double> mine{wanted_, static_cast<double>(state_.values.size())};
     mine.insert(mine.end(), state_.values.begin(), state_.values.end());

@@ -28,7 +28,7 @@ comm::Failure failure_of(const std::exception& error) {
 }
 
 int ended_by(const std::exception& error, const comm::Communicator& world, const char* program) {
-    // Of one rank no other one waits, and MPI_Abort would say something of its own.
+    // No other rank waits for a single rank, and MPI_Abort would print a message of its own.
     if (world.size() > 1 && !comm::thrown_by_all(error, world)) end_job_for_this_exception();
     const comm::Failure failure = failure_of(error);
     if (world.rank() == 0) say(stderr, "{}: error: {}\n", program, failure.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a deck says of slabs and bodies, completed and checked when the whole deck has been read.
+// Slabs and bodies of a deck, completed and checked when the whole deck has been read.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -67,8 +67,8 @@ void check_ball(const md::Body& s, std::size_t i, const Where& where) {
                  fmt::format("give equal sides, for those of x {:.10g}", s.lower[a] + diameter));
 }
 
-// What is looked through to fill a body: rows of a lattice in a round shape, or cells in which trials are made. A thin
-// body may have many more of them than particles.
+// Rows of a lattice in a round shape, or cells with trials: the places that filling a body goes through. A thin body
+// may have many more of them than particles.
 void check_work(const md::System& s, const md::Body& body, std::size_t i, const Where& where) {
     constexpr double most_rows = 1 << 25, most_cells = 1 << 22, most_a_particle = 1024;
     const bool random = body.fill == md::Fill::random;
@@ -104,7 +104,7 @@ md::ProfileMeans check_profile(const md::System& s, const md::Body& body, std::s
     return means;
 }
 
-// Of a body that is filled at random.
+// Checks of a body that is filled at random.
 void check_random(const Deck& deck, const md::Body& body, std::size_t i, const Where& where) {
     const md::System& s = deck.system;
     const md::ProfileMeans profile = check_profile(s, body, i, where);
@@ -136,7 +136,7 @@ void check_overlap(const md::System& s, std::span<const md::Body> bodies, std::s
 }
 
 void check_speed(const Deck& deck, const md::Body& body, std::size_t i, const Where& where) {
-    // Of a file: its velocities, less their mean.
+    // From a file: its velocities, less their mean.
     const double speed = md::speed_of(body),
                  thermal = thermal_widths * std::sqrt(body.temperature) + 2 * body.from.fastest,
                  drift = std::hypot(body.velocity[0], body.velocity[1], body.velocity[2]);
@@ -153,7 +153,7 @@ void check_speed(const Deck& deck, const md::Body& body, std::size_t i, const Wh
              fmt::format("particles of {} cross a cell of {} in one step: speeds up to {:.4g}, dt {}",
                          md::body_name(deck.system, i), deck.grid.cell, speed + thermal, deck.run.dt),
              fmt::format("use a smaller run.dt or a slower {}", i < deck.system.slabs.size() ? "slab" : "body"));
-    // What heat and spin add to a drift is looked at in the run, particle by particle.
+    // The run checks the sum of drift, heat and spin, particle by particle.
     for (int a = 0; a < deck.system.dimensions; ++a)
         if (!(std::abs(body.velocity[a]) < most_velocity))
             fail(where(fmt::format("{}.{}", path_in(deck.system, i, "velocity"), a)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks that need more than one key, or the geometry: made when the whole deck has been read, so that the message can
-// name the key that is most likely wrong.
+// Checks that need more than one key, or the geometry. They come when the whole deck has been read. So the message can
+// name the most likely wrong key.
 #include "app/deck/checks.hpp"
 
 #include <fmt/format.h>

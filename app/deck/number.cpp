@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Numbers as people write them in YAML, among them 1e6 for a whole number. Whatever is not exactly a number of the
-// wanted kind is refused, because a deck that is read wrongly computes something else in silence.
+// Numbers as people write them in YAML, among them 1e6 for a whole number. Everything else is refused, because a
+// misread deck would compute something else in silence.
 #include "app/deck/number.hpp"
 
 #include <algorithm>

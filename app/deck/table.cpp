@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The deck, key by key. To add one: its member in deck.hpp and a line here. What needs more than one key is checked in
-// checks.cpp; the section system is in table_system.cpp, machine, accelerator, comm and load are in table_machine.cpp.
+// The deck, key by key. To add one: its member in deck.hpp and a line here. checks.cpp has checks of several keys. The
+// section system is in table_system.cpp; machine, accelerator, comm and load are in table_machine.cpp.
 // A restart keeps every key that isn't marked by may_change().
 #include <cctype>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The irregular part of the table: the box that may fit itself to a slab, potentials with parameters of their own,
-// slabs by corners or by lattice cells, bodies of any shape and filling.
+// The irregular part of the table. The box may fit itself to a slab. Potentials have parameters of their own. Slabs are
+// given by corners or by lattice cells. Bodies have any shape and filling.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -161,7 +161,7 @@ std::vector<Key> shape_keys(md::Body& body, Deck::System& system) {
     };
 }
 
-// What the program finds in the file stands in the effective deck, which is complete without the file.
+// The facts of the file stand in the effective deck, so that deck is complete without the file.
 std::vector<Key> from_keys(md::StateFile& from) {
     const auto where_named = [&from](Key key, const char* standard) {
         key.standard = standard;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The lists are exact while no particle has moved further than the limit, so every rank must know of the first one that
-// has before it uses them again. The largest displacement of a pass is waited for only where it could be beyond the
-// limit: where the last one that is known and `reach` times the longest step of a particle seen so far exceed it. (A
+// The lists are exact while no particle has moved further than the limit. So every rank must know of the first particle
+// beyond it before it uses the lists again. A rank waits for the largest displacement of a pass only if it could be
+// beyond the limit. That is so if the last known displacement plus `reach` times the longest step so far exceeds it. (A
 // particle that starts to move from rest under a constant force makes its second step 3 times as long as its first one;
-// later steps grow less.) Should a particle of this rank still leave the limit unforeseen, its rank sees that at once
-// and ends the job, before anything was computed with lists that do not serve.
+// later steps grow less.) If a particle of this rank still leaves the limit unforeseen, its rank sees that at once. It
+// ends the job before anything was computed with outdated lists.
 #include "app/engine/agreement.hpp"
 
 #include <array>

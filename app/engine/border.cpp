@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a block shows lies in one piece, box after box; so does what it sees. Tiles have runs of slots, column by
-// column.
+// The positions that a block shows lie in one piece, box after box. So do those that it sees. Tiles have runs of slots,
+// column by column.
 #include "app/engine/border.hpp"
 
 #include <algorithm>

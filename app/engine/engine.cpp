@@ -22,8 +22,8 @@ void require(bool good, const char* otherwise) {
     if (!good) throw std::logic_error(otherwise);
 }
 
-// Ranks of a simulated cluster take turns on one thread, and have one scratch: none gives up its turn while it uses it,
-// and nothing in it is kept from one tile to the next.
+// Ranks of a simulated cluster take turns on one thread, and share one scratch. No rank gives up its turn while it uses
+// the scratch. No data stay in it from one tile to the next.
 md::TileScratch& scratch_of_thread() {
     thread_local md::TileScratch scratch;
     return scratch;
@@ -233,8 +233,8 @@ void EngineOf<D>::force_pass(const PassOptions& options, std::int64_t stop) {
     skin_.stepped();
 }
 
-// Computes the inner tiles while ghosts are on their way, then the tiles at the rim as their ghosts arrive, a batch
-// whenever there are enough of them for all threads.
+// Computes the inner tiles while ghosts are on their way. Then it computes the tiles at the rim as their ghosts arrive,
+// in batches large enough for all threads.
 template <int D>
 template <class Compute>
 void EngineOf<D>::compute_with_ghosts(Compute compute) {

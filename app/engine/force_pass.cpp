@@ -70,7 +70,7 @@ md::StepArgs ForcePass<D>::arguments(const PassOptions& options) const {
     return args;
 }
 
-// Of a tile's particles as they are before a pass.
+// External energy of a tile's particles before a pass.
 template <int D>
 md::Int128 ForcePass<D>::external_energy(const md::TileView<D>& view, std::int64_t particles) const {
     md::Int128 sum = 0;

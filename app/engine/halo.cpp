@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All that the halo sends is packed and unpacked by balance::Transfer along the halo plan, on all threads. What does
-// not cross to another rank is copied from tile to tile.
+// balance::Transfer packs and unpacks all messages of the halo along the halo plan, on all threads. Ghosts from tiles
+// of the same rank are copied from tile to tile.
 #include "app/engine/halo.hpp"
 
 #include <algorithm>
@@ -109,7 +109,7 @@ void Halo<D>::emigrate() {
             emigrants[t].push_back({halo_owners_[t][k], p});
         });
     });
-    // What goes to one rank, and how many records come from it; the links are those of the halo.
+    // The records to one rank, and the number of records from it. The links are those of the halo.
     struct Parcel {
         std::vector<Emigrant> sent;
         std::int64_t received = 0;

@@ -29,8 +29,8 @@ std::vector<std::int64_t> particles_before_cells(const std::vector<std::int32_t>
     return before;
 }
 
-// Particles of a sorted tile that lie in a box of its cells, in the order of the cells: calls use(first, number) for
-// each column. before: of the tile's cells.
+// The particles of a sorted tile in a box of its cells, in the order of the cells. Calls use(first, number) for each
+// column. before: numbers of particles before each of the tile's cells.
 template <int D, class Use>
 void for_each_run(const balance::Box& tile, const std::vector<std::int64_t>& before, const balance::Box& box, Use use) {
     md::for_each_column<D>(box, [&](const md::CellIndex& c) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How long trials have to go on is found together: twice as many epochs until the body is full, then the moment of the
-// last particle that belongs to it, by bisection over the marks of the last epoch. Ids follow the blocks, so they are
-// those of any number of ranks.
+// All ranks together find the end of the trials. They double the epochs until the body is full. Then a bisection over
+// the marks of the last epoch finds the moment of the body's last particle. Ids follow the blocks, so they do not
+// depend on the number of ranks.
 #include "app/engine/random_fill.hpp"
 
 #include <algorithm>

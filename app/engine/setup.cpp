@@ -21,7 +21,7 @@ double typical_speed(const md::System& system) {
     if (system.thermostat.kind != md::ThermostatKind::none)
         speed = std::max(speed, 4 * std::sqrt(system.thermostat.temperature));
     for (const md::Wall& wall : system.walls) speed = std::max(speed, 2 * wall.velocity);
-    // Of a fall through half the box.
+    // Speed of a fall through half the box.
     for (int a = 0; a < system.dimensions; ++a)
         speed = std::max(speed, std::sqrt(std::abs(system.gravity[a]) * system.box[a]));
     return speed;

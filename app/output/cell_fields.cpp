@@ -14,8 +14,8 @@
 namespace app {
 namespace {
 
-// One step's cell data on a uniform grid, in two dimensions one cell thick, as a collection of one: the form that all
-// of ParaView's XDMF readers take, alone and in a series, and show in the x-y plane.
+// One step's cell data on a uniform grid, in two dimensions one cell thick, as a collection of one grid. All of
+// ParaView's XDMF readers take this form, alone and in a series, and show it in the x-y plane.
 std::string xdmf_grid(const std::string& data, const CellFields& fields) {
     const std::array<int, 3>& n = fields.grid.cells;
     const auto width = [&](int axis) { return fields.box[axis] / n[axis]; };
@@ -50,7 +50,7 @@ std::string fields_name(std::int64_t step) { return fmt::format("fields_{}", ste
 }  // namespace
 
 void FieldFiles::go_on(std::int64_t step) {
-    // Of each step that is there, the grid as its own description has it.
+    // The grid of each existing step, from its own description.
     std::map<std::int64_t, std::string> grids;
     std::error_code error;
     for (std::filesystem::directory_iterator it(results_.path(), error), end; !error && it != end;

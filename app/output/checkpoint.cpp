@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A checkpoint is worth nothing unless it can be read. So it is written under another name, digested, read back,
-// compared with the state in memory, flushed to the disk, and only then gets its name; then older ones go.
+// A checkpoint is worth nothing unless it can be read. So it is written under another name, digested, read back and
+// compared with the state in memory. It gets its name once it is on the disk. Older checkpoints go last.
 #include "app/output/checkpoint.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 namespace app {
 namespace {
 
-// Whatever the models have learnt, and who owns what.
+// The state of the models, and the owners of the cells.
 void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     file.dataset("/balance/step", std::span<const std::int64_t>(std::array{balancer.last_step()}));
     const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
@@ -53,7 +53,7 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     file.rows("/balance/speeds/reference", std::span<const double>(memory));
 }
 
-// Of one model, as write_balance() lays it out. boxes: of all processes.
+// The records of one model in the layout of write_balance(). boxes: boxes of all processes.
 std::int64_t model_bytes(const BalancedModel& b, std::int64_t boxes, const LoadBalancer& balancer) {
     constexpr std::int64_t number = 8, layout = 1 << 13;
     const std::int64_t corners = 2 * balancer.grid().dimensions, splits = 4 * boxes,  // 2 n - 1 of n boxes, two numbers

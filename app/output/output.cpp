@@ -53,7 +53,7 @@ struct Output::Files {
 
 namespace {
 
-// Of a table with one row each output.every steps.
+// The past of a table with one row each output.every steps.
 GrowingFile::Past steady_past(const RunDirectory& results, const RunContext& run) {
     GrowingFile::Past past{run.first_step(), run.restart.has_value(), {.one_row_a_step = true}};
     if (run.restart && !run.restart->lineage.empty() && results.has_written_checkpoint()) {
@@ -165,7 +165,7 @@ void Output::rebuilt(const Stage& stage, const Engine& engine) {
     files().overview->write(stage.step, engine, balancer_, timers_);
 }
 
-// Of all ranks and threads since this start of the run.
+// CPU time of all ranks and threads since this start of the run.
 double Output::cpu_seconds() const {
     std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - run_.start_cpu_seconds) * 1e9)};
     comm_.sum(cpu);

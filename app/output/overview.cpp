@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each rank sums what its tiles hold, and the loads of the cells that are at home with it, block by block; rank 0 adds
-// up what they send. All sums are of integers: the map is the same for any ranks, as far as loads are.
+// Each rank sums its tiles' particles and the loads of the cells at home with it, block by block. Rank 0 adds up the
+// ranks' sums. All sums are of integers, so the map is the same for any ranks, if the loads are.
 #include "app/output/overview.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace app {
 namespace {
 
-// What a rank knows of a block.
+// A rank's part of a block.
 struct Share {
     std::int32_t place = 0, owner = -1;  // no owner: only load
     std::int32_t zone = 0, cells = 0;

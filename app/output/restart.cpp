@@ -86,9 +86,9 @@ bool sensible(const md::Particle<3>& p, const md::Domain& domain) {
     return true;
 }
 
-// What the particles of a checkpoint can have of energy is bounded by how they move, where they lie and how deep their
-// potential is. What they had at the start, and were given since, adds up to what they have now, but for the error of
-// the time step. The bounds are wide, because no true checkpoint may be refused, however large its time step is.
+// Bounds of the energy of a checkpoint's particles follow from their motion, their places and the depth of their
+// potential. The energy at the start and the energy given since add up to the present one, up to the error of the time
+// step. The bounds are wide, because no true checkpoint may be refused, even with a large time step.
 bool sensible_energies(const CheckpointInfo& info, double kinetic) {
     constexpr double wide = 100, most_in_pairs = 1000, most_error = 1;  // epsilon; of a particle, the last one a step
     const md::System& s = info.deck.system;
@@ -109,7 +109,7 @@ void read_history(comm::FileReader& file, CheckpointInfo& info, const comm::Comm
                       [&] { return InputError(fmt::format("{}: {} makes no sense; {}", info.path, what, remedy)); });
     };
     require(step == std::vector{info.step}, "its step, which is not that of its front,");
-    // Of a particle that is as fast as sensible() allows, and more than a pair's energy can be.
+    // Energy of a particle at the speed limit of sensible(). It is more than a pair's energy can be.
     const double most = 1e13 * static_cast<double>(std::max<std::int64_t>(1, info.particles));
     require(energies.size() == 2 && std::abs(energies[0]) <= most && energies[1] >= 0 && energies[1] <= most,
             "its energy");

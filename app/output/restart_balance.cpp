@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the load balancer takes over from a checkpoint, each record checked for sense before it is believed.
+// The state of the load balancer from a checkpoint. Each record is checked for sense before it is used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace app {
 namespace {
 
-// What a checkpoint holds of one model.
+// The records of one model in a checkpoint.
 struct SavedModel {
     balance::Partition partition;
     std::vector<balance::Split> splits;
@@ -98,13 +98,13 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balan
     return comm.all_agree(state) ? "" : "state";
 }
 
-// What the processes that this rank hosts have spent; empty where that is not known.
+// Seconds that the hosted processes have spent; empty if they are not known.
 std::vector<double> spent_here(const std::vector<double>& spent, const balance::Range& hosted) {
     if (spent.empty()) return {};
     return {spent.begin() + hosted.begin, spent.begin() + hosted.end};
 }
 
-// What a run of this deck balances by name: the driver, and what is compared with it.
+// Names of the contenders in a run of this deck: the driver first.
 std::map<std::string, balance::Contender> contenders_of(const Deck::Balance& b) {
     std::map<std::string, balance::Contender> all;
     if (b.every == 0) return all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rank 0 alone looks at and changes the directory; the others learn what they need. Everything that could fail is done
-// before the first file of the new run is written, and each step leaves a directory from which `--restart auto` goes on
-// rightly: checkpoints that are in the way go first, then run.json says who writes from now on.
+// Rank 0 alone looks at and changes the directory. The others learn the result. Everything that could fail comes before
+// the first file of the new run is written. After each step `--restart auto` goes on rightly: checkpoints in the way go
+// first, then run.json gets the lineage of the new run.
 #include "app/output/run_directory.hpp"
 
 #include <fmt/format.h>
@@ -127,7 +127,7 @@ bool RunDirectory::lies_here(const CheckpointInfo& info) const {
     return fs::equivalent(path_, fs::absolute(info.path).parent_path(), error) && !error;
 }
 
-// Says once which checkpoints have a name that is not that of their step.
+// Prints once the checkpoints with the name of another step.
 void RunDirectory::note_names() {
     if (std::exchange(names_noted_, true)) return;
     for (const Saved& s : saved_)
@@ -204,7 +204,7 @@ void RunDirectory::require_room(OldResults old, const std::string& deck_path) co
     on_rank_0(comm_, [&] { refuse_results(old, deck_path); });
 }
 
-// The last step of which a result holds something; -1 where that is not known.
+// The last step in a result; -1 if it is not known.
 std::int64_t RunDirectory::last_step_in(const std::string& name) const {
     if (const auto frame = frame_step(name)) return *frame;
     if (name == "lbaf") return last_lbaf_step(path_ + "/" + name);
@@ -215,9 +215,9 @@ std::int64_t RunDirectory::last_step_in(const std::string& name) const {
     return steps.empty() ? -1 : steps.back();
 }
 
-// Whether all that a result holds of steps after `step` is written again, bit by bit but for seconds: the last start
-// went through that state and did what this one does, up to there at least. Fields of a run that balances have loads,
-// which a restart does not know before its first balancing.
+// True if this start writes all content of a result after `step` again, bit by bit except for seconds. For that the
+// last start must have gone through that state with the same settings, at least up to the result's end. Fields of a run
+// that balances have loads, and a restart does not know these before its first balancing.
 bool RunDirectory::comes_again(const std::string& name, std::int64_t step, const Trajectory& now) const {
     const std::int64_t last = last_step_in(name);
     if (last > step && now.balances && frame_step(name)) return false;
@@ -226,8 +226,7 @@ bool RunDirectory::comes_again(const std::string& name, std::int64_t step, const
                             (trajectory_.steps == now.steps || last < std::min(trajectory_.steps, now.steps)));
 }
 
-// Of the directory's run from the restart on: checkpoints are put aside, and all results of which something would be
-// lost.
+// Makes room for the run from the restart on. Checkpoints are put aside, and all results that would lose content.
 void RunDirectory::make_room_for_past(const CheckpointInfo& restart, const Trajectory& now) {
     const std::int64_t step = restart.step;
     std::vector<std::string> names, no_files, lossy, in_the_way;
@@ -243,7 +242,7 @@ void RunDirectory::make_room_for_past(const CheckpointInfo& restart, const Traje
     }
     for (const std::string& name : names)
         if (!comes_again(name, step, now)) (frame_step(name) ? in_the_way : lossy).push_back(name), later = true;
-    // All files that are small go with what would be lost: who looks at it finds the run that it belongs to.
+    // All small files go with the endangered results, so that these can be matched to their run.
     if (later)
         for (const std::string& name : names)
             if (is_single(name) && !framed_kind(name) && name != "lbaf" && name != "metis" &&
@@ -306,7 +305,8 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
     lineage_ = restart ? restart->lineage : Lineage{};
     lineage_.push_back({new_id(), restart ? restart->step : 0});
     if (!own_.start(path_ + "/run.json", text_of(lineage_, now), true)) throw cannot_write("run.json");
-    // Of a run that is no longer finished: whoever waits for the file must not find it. It stays until the next one.
+    // The run is no longer finished, so programs that wait for the file must not find it. The summary stays under
+    // another name until the next one.
     if (fs::exists(path_ + "/summary.json", error)) {
         fs::rename(path_ + "/summary.json", path_ + summary_before, error);
         if (error) throw cannot_write("summary_before.json");
@@ -318,7 +318,7 @@ void RunDirectory::forget_summary_before() const {
     fs::remove(path_ + summary_before, error);
 }
 
-// Of the names there, those whose files are of this run: the others are somebody's, and never removed.
+// The names of files of this run. Other files belong to somebody else and are never removed.
 void RunDirectory::keep_own_checkpoints(std::int64_t last) {
     auto count = static_cast<std::int64_t>(checkpoints_.size());
     comm_.broadcast(std::span(&count, 1));

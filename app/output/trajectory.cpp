@@ -78,7 +78,7 @@ TrajectoryFile::TrajectoryFile(const SeriesContext& c)
 
 std::vector<comm::FramePlace> TrajectoryFile::describe(comm::FileWriter& file, std::int64_t frames,
                                                        std::int64_t capacity) const {
-    // What changes with the number of frames comes first, so that it lies in one page.
+    // The parts that change with the number of frames come first, so that they lie in one page.
     const std::string first = h5md_path(columns_.front());
     std::vector<comm::FramePlace> places{
         file.frames(first + "/step", comm::Element::int64, frames, capacity),

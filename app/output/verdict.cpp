@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the table at the end says of efficiency and of balancing. Each figure names what it is of, ranks or virtual
-// processes, and what balancing was worth is one sentence on one base: the time with it, about the time without, and
-// what it took itself.
+// Sentences of the table at the end on efficiency and on balancing. Each figure names its base, ranks or virtual
+// processes. One sentence has the worth of balancing: the time with it, the estimated time without it, and its cost.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +15,7 @@
 namespace app {
 namespace {
 
-// What the ranks did, and where the rest of their time went, the largest parts first.
+// The ranks' computing, and the rest of their time by phase, the largest parts first.
 void say_efficiency(const Summary& s) {
     const comm::Spread& useful = s.spreads.useful_seconds;
     if (!(s.wall_seconds > 0 && useful.max > 0)) return;

@@ -122,8 +122,8 @@ predict::CellField Forecaster::mean_field(std::size_t snapshot) const {
     return predict::between(snapshots_[snapshot], snapshots_[snapshot + 1]);
 }
 
-// The partitions of a run that balances, and what balancing takes of a mean step: the first partition, over all steps
-// of the run, and the balancings between the snapshots.
+// The partitions of a run that balances, and the part of balancing in a mean step. That part has the first partition,
+// spread over all steps of the run, and the balancings between the snapshots.
 Forecaster::Balanced Forecaster::balanced(const RankPlacement& placement, predict::Conditions& conditions) const {
     const auto ranks = static_cast<std::int64_t>(placement.node.size());
     const Deck::Balance& b = deck_.balance;

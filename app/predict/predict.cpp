@@ -74,7 +74,7 @@ void calibrate(Sample& sample, const comm::Communicator& comm, PredictReport& re
     report.messages_how = measure_messages(report.machine, comm);
 }
 
-// A machine that did other work meanwhile may hide what pairs cost behind what it took from us.
+// Other work on the machine may have hidden the cost of pairs.
 void note_doubtful(const PredictReport& report, const std::string& machine_file) {
     if (!report.assumed.empty())
         say(stderr,
@@ -157,7 +157,7 @@ std::int64_t scaled(std::int64_t count, const char* what, double length, int dim
     return std::llround(all);
 }
 
-// What is known before anything is measured.
+// The report before anything is measured.
 PredictReport begun(const Options& options, const Deck& deck, const comm::Communicator& comm) {
     PredictReport report;
     report.deck = deck.name;
@@ -208,8 +208,8 @@ int predict(const Options& options, const comm::Communicator& comm) {
     RunDirectory directory(output_path(options, deck, comm), comm);
     directory.require_room(old_results(options), options.deck);
 
-    // Each rank runs an engine of its own, for as many steps as its clock gives it. What goes wrong there goes wrong on
-    // some ranks, or at another step on each: they find out together after each part.
+    // Each rank runs an engine of its own, for as many steps as its clock gives it. An error may occur on some ranks
+    // only, or at another step on each. So the ranks agree on errors after each part.
     const comm::Communicator alone = comm.split(comm.rank());
     if (options.machine.empty()) {
         const auto measured = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The engine itself counts and runs, so that what is measured is what a run does. Its processes are virtual ones of one
-// rank: their times tell cells of different contents apart.
+// The engine itself counts and runs, so the measurements are those of a run. Its processes are virtual ones of one
+// rank. Their times tell cells of different contents apart.
 #include "app/predict/sample.hpp"
 
 #include <omp.h>
@@ -176,9 +176,8 @@ MeasuredCosts Sample::measure() {
     costs.seconds = balance::least_squares(counts, seconds);
     const double tiles = std::accumulate(seconds.begin(), seconds.end(), 0.0);
     costs.fitted = std::inner_product(all.begin(), all.end(), costs.seconds.begin(), 0.0) / tiles;
-    // What tiles do not show, as sorting and the particles that cross their borders, goes with the particles. Then all
-    // is made to fit a run of one process on the rank. Batches that others have disturbed do not count: the median
-    // stands for all.
+    // Costs beside the tiles, such as sorting and migrating particles, count for the particles. Then all costs are
+    // scaled to a run of one process on the rank. The median of the batches counts, because others may disturb some.
     for (double& s : costs.seconds) s *= std::min(tiles, mean) / (costs.fitted * tiles);
     costs.seconds[1] += std::max(0.0, mean - tiles) / all[1];
     costs.step_seconds = balance::median(costs.batches);

@@ -27,10 +27,10 @@ std::vector<std::pair<double, double>> parts_of(const md::System& system, const 
     return parts;
 }
 
-// Bytes of tiles for each particle, before the bodies meet: the state and the position of the last rebuild; two packed
-// positions, for ghosts too; counts and slots of its part of a cell; its neighbours. A neighbour is one byte in a row,
-// in three dimensions two, and rows of a cluster are as long as its longest: half as much again was measured on liquids
-// and colliding slabs, in three dimensions a sixth.
+// Bytes of tiles for each particle, before the bodies meet. These are the state and the position of the last rebuild,
+// two packed positions (for ghosts too), counts and slots of its part of a cell, and its neighbours. A neighbour is one
+// byte in a row, in three dimensions two. Rows of a cluster are as long as its longest row. Liquids and colliding slabs
+// measured half as much again in the plane, and a sixth in three dimensions.
 double bytes_of_particle(const Deck& deck, const Setup& setup, balance::TileShape tile) {
     const int axes = setup.domain.dimensions;
     const double r = setup.radius(),

@@ -25,8 +25,8 @@
 namespace app {
 namespace {
 
-// What a restart knows of the files of particles from its checkpoint, or, where the checkpoint is still to be found,
-// from the effective deck that lies beside it. It needs the files no more.
+// Facts of the files of particles for a restart, so that it does not need the files any more. They come from its
+// checkpoint. If the checkpoint is still to be found, they come from the effective deck beside it.
 std::vector<FoundState> known_states(const Options& options, const Deck& named, const comm::Communicator& comm) {
     if (options.restart.empty()) return {};
     if (options.restart != "auto") return found_by(read_checkpoint(options.restart, comm).deck);

@@ -59,7 +59,7 @@ balance::NestedPartition flat_partition(const comm::Communicator& comm, const Lo
     return {std::move(made.boxes), std::move(made.first), {}};
 }
 
-// What the partition left of each resource's target.
+// The rest of each resource's target that the partition did not give it.
 std::vector<double> shortfalls(const std::vector<balance::Resource>& resources, const std::vector<std::int64_t>& load) {
     double all = 0, speed = 0;
     for (std::size_t r = 0; r < load.size(); ++r) all += static_cast<double>(load[r]), speed += resources[r].speed;

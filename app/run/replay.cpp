@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rounds of a run (balance/round.hpp) on loads from a file. What a run by counted work decides on the same loads is
-// decided here, to the last bit.
+// The rounds of a run (balance/round.hpp) on loads from a file. The decisions are those of a run by counted work on the
+// same loads, to the last bit.
 #include "app/run/replay.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ std::vector<std::string> models_without_particles(const balance::ModelConstants&
     return names;
 }
 
-// What the deck needs that a series without particles doesn't hold.
+// Needs of the deck that a series without particles can't meet.
 void check_needs(const Options& options, const Deck& deck) {
     const auto check = [&](const balance::Contender& c, const std::string& section) {
         if (balance::make_model(c.model, deck.balance.constants)->needs_particles())
@@ -75,7 +75,7 @@ void check_models(const Deck& deck) {
     });
 }
 
-// What a series has to hold, and how many processes there can be.
+// Checks of the series, and of the number of processes.
 void check_replayable(const Options& options, const Deck& deck, const LoadSeriesReader& series, int ranks) {
     const Deck::Balance& b = deck.balance;
     check_models(deck);

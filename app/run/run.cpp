@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands. Whatever can be refused is looked at before the first file is written.
+// The commands. All refusals come before the first file is written.
 #include "app/run/run.hpp"
 
 #include <fmt/format.h>

@@ -180,7 +180,7 @@ void SummedArea::add_lines(const Box& box, int axis, std::span<std::int64_t> lin
     const Box here = intersection(box, home_);
     if (here.empty()) return;
     const Box b = shifted(here, {-home_.lower[0], -home_.lower[1], -home_.lower[2]});
-    // What lies below a place: the sums where the edges of the box end there, two in a plane and four in space.
+    // Sums below a place, at the ends of the box's edges: two in a plane and four in space.
     const std::array<std::int64_t, 3> stride{std::int64_t{rows_} * layers_, layers_, 1};
     const int u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2;
     const bool space = layers_ > 1, alike = uniform_ || (axis == 2 && !space);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int reach = 2;  // cells
 
-// What of a home and its frame lies in the grid: a box there, and where it is in the frame.
+// A part of a home and its frame inside the grid: a box there, and its place in the frame.
 struct FramePart {
     Box in_grid, in_frame;
 };
@@ -76,7 +76,7 @@ std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::s
         for_each_line(p.in_frame, grid.dimensions, [&](int x, int y, int z, int cells) {
             std::copy_n(std::exchange(next, next + cells), cells, &framed[place_in(frame, x, y, z)]);
         });
-    // First the lines around each one are added up, then what lies side by side in the sum.
+    // First the lines around each line are added up, then neighbours within the sum.
     std::vector<std::int64_t> near, farther;  // from a line to those up to one cell away, and to the others
     const int across = grid.dimensions == 3 ? reach : 0;
     const std::int64_t y_stride = frame.extent(2), x_stride = y_stride * frame.extent(1);

@@ -13,8 +13,8 @@
 namespace balance {
 namespace {
 
-// Of each process that a model concludes from its time and its row, one after the other, on member 0. Members host
-// consecutive processes, so they are in the order of the processes. times, rows: of the hosted processes.
+// Time and row of each process that a model concludes from, one after the other, on member 0. Members host consecutive
+// processes, so they are in the order of the processes. times, rows: of the hosted processes.
 std::vector<double> told_of(const Team& team, const ProcessCells& cells, std::span<const double> times,
                             std::span<const double> rows) {
     const std::int64_t every = concluded_every(cells.processes()), begin = cells.hosted().begin;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For studies by counted work: the model is told what each cell truly costs. What others fall short of it is theirs.
+// For studies by counted work: the model gets the true cost of each cell. So it separates the errors of other models
+// from the limits of partitions.
 #include <algorithm>
 
 #include "balance/model/load_model.hpp"

@@ -58,7 +58,7 @@ std::vector<double> project_to_sum(std::span<const double> previous, double time
         const double l = previous[i] + shift;
         load[i] = l > 0 ? l : 0.0;
     }
-    // What rounding lost, shared in proportion: the sum is `time` to the last digits.
+    // The rounding error is shared in proportion, so the sum is `time` to the last digits.
     const double got = sums_of(load).sum;
     if (got > 0) {
         const double factor = time / got;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // R1, ours: a prior m_c = theta . f(c) fitted to the times of all processes, times a ratio U_c that each cell keeps.
-// The prior explains what depends on particle counts; U learns, slowly where times are noisy and fast where they are
-// not, what it cannot explain. r1_ahead learns in the same way, and gives the loads of the particles where they will
-// be: with a load that moves, what was measured is late by the time until the next measurement.
+// The prior explains costs that depend on particle counts. U learns the rest, slowly from noisy times and fast from
+// exact ones. r1_ahead learns in the same way, and gives the loads of the particles at their places to come. Measured
+// loads are late if a load moves, by the time until the next measurement.
 #include <algorithm>
 #include <cmath>
 

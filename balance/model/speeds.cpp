@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Member 0 is told a number of each process, or of each of a sample where there are very many, and finds from them what
-// is usual and how far measurements scatter. With that each member finds the speeds of the processes that it hosts, and
-// tells those that differ. So nothing depends on the number of members.
+// Member 0 gets a number of each process, or of a sample if there are very many. From these it finds the usual speed
+// and the scatter of measurements. Each member then finds the speeds of its hosted processes, and tells those that
+// differ. So nothing depends on the number of members.
 #include "balance/model/speeds.hpp"
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::int64_t mean_target = std::int64_t{1} << 20;
 constexpr double least_noise = 0.002, dead_zone = 0.01;
-constexpr double first_noise = 0.02;           // taken for granted until it is known how far measurements scatter
-constexpr double a_change = 5, certain = 3.5;  // times the noise
-constexpr std::size_t enough_deviations = 12;  // for a median; few processes make so many in several balancings
-constexpr double per_median = 1.4826;          // standard deviations of normal numbers by the median of their sizes
+constexpr double first_noise = 0.02;           // Assumed until the scatter of measurements is known.
+constexpr double a_change = 5, certain = 3.5;  // Times the noise.
+constexpr std::size_t enough_deviations = 12;  // For a median. Few processes make so many in several balancings.
+constexpr double per_median = 1.4826;          // Standard deviation of normal numbers over the median of their sizes.
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Algorithm 1 of Liu, Yang & Yang (2018). The piece cut off is the one whose load is nearest to the capacity that is
-// left; in the paper it is the smallest that is not below, and overshoots by up to a line of cells.
+// Algorithm 1 of Liu, Yang & Yang (2018). The piece cut off has the load nearest to the remaining capacity. The paper
+// takes the smallest piece that is not below the capacity, and overshoots by up to a line of cells.
 #include <algorithm>
 
 #include "balance/nested/node.hpp"

@@ -9,7 +9,7 @@
 namespace balance {
 namespace {
 
-// What is known of the loads of all cells.
+// Figures of the loads of all cells.
 struct Cells {
     std::int64_t load = 0, lightest = std::numeric_limits<std::int64_t>::max(), heaviest = 0;
     std::int64_t unit = 0;  // the largest number of which all loads are multiples

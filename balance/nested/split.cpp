@@ -36,8 +36,8 @@ std::pair<std::int64_t, std::int64_t> least_cells(std::int64_t cells, std::int64
     return {share, cells - share};
 }
 
-// The box whose sides a region is cut by: its bounds, or, where nearly all of it is one box, that one, since a jog does
-// not make a region longer.
+// The box with the sides that decide on a region's cuts: its bounds. If nearly all of the region is one box, it is that
+// box, because a jog does not make a region longer.
 Box shape_of(const Region& region) {
     const Region boxes = joined(region);
     const Box largest = *std::ranges::max_element(boxes, {}, &Box::cells);

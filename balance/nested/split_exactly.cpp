@@ -63,8 +63,8 @@ struct Deal {
     std::vector<double> sum;  // load of each part
 };
 
-// Exchanges two cells that lie near the cut between a part and the next, so that the slower of both gets as fast as
-// possible; not if nothing makes it faster.
+// Exchanges two cells near the cut between a part and the next, so that the slower part gets as fast as possible. Does
+// nothing if no exchange makes it faster.
 bool exchange(Deal& deal, std::span<const PartNeed> parts, std::size_t lower) {
     constexpr std::int64_t near = 12;  // cells
     const std::size_t upper = lower + 1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A team cuts boxes together, level by level, with a sum over its members for each, or two where there are many lines
-// of cells, until none has more cells than the share of a block of members. Then each block gets some boxes that follow
-// each other, with their loads, and goes on in the same way, until a member cuts its boxes alone. So a member holds
-// about its share of the cells at any time, and never learns of the cuts of other blocks. What is remembered of a node
-// goes down with it, to those who may cut it, and comes back the same way when it was cut.
+// A team cuts boxes together, level by level. Each level takes one sum over its members, or two with many lines of
+// cells. This ends when no box has more cells than the share of a block of members. Then each block gets some
+// consecutive boxes with their loads, and goes on in the same way. At last a member cuts its boxes alone. So a member
+// holds about its share of the cells at any time, and never learns of the cuts of other blocks. The memory of a node
+// goes down with it to the members that may cut it, and comes back the same way after the cut.
 #include "balance/partition/bisection.hpp"
 
 #include <algorithm>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The search for the smallest bottleneck asks greedy sweeps whether a bottleneck will do. A sweep that fails names the
-// next bottleneck that would change it, one that succeeds names the load that it really reached, so that the search
-// ends at a value that occurs and needs few sweeps.
+// The search for the smallest bottleneck tries bottlenecks with greedy sweeps. A failing sweep names the next
+// bottleneck that would change it. A successful sweep names the load that it really reached. So the search ends at a
+// value that occurs, and needs few sweeps.
 //
 // The leaders stand in a line, each with a stretch of the chain, and hand the sweeps on from one to the next. A sweep
-// takes as long as the line, however few parts a leader has, so many bottlenecks are tried at once, in messages of a
-// few sweeps each that follow each other; and sweeps come from both ends and meet in the middle. With the bottleneck
-// that was found a last sweep goes down from the middle alone: the leaders behind it go on from what came to them in
-// the search.
+// takes as long as the line, even if a leader has few parts. So many bottlenecks are tried at once, in consecutive
+// messages of a few sweeps each. Sweeps come from both ends and meet in the middle. With the final bottleneck a last
+// sweep goes down from the middle alone. The leaders behind it go on from the sweeps of the search.
 #include "balance/partition/chain.hpp"
 
 #include <algorithm>
@@ -33,7 +32,7 @@ using chain::Sweep;
 
 constexpr int sweeps_at_once = 16 * chain::Line::most_sweeps;
 
-// Of the chain before a leader's stretch, and of the whole.
+// Sums of the chain before a leader's stretch, and of the whole chain.
 struct Surroundings {
     std::int64_t items_before = 0, load_before = 0;
     std::int64_t last_ends = -1;  // where the last item there begins plus where it ends, in load
@@ -122,8 +121,8 @@ private:
         return from_behind;
     }
 
-    // The latest places for the parts' ends that are not behind this stretch: nearest to the shares, but so that what
-    // follows still fits.
+    // The latest places for the parts' ends up to this stretch. They are nearest to the shares, and the rest of the
+    // chain still fits.
     Stretch::Ends latest_ends(Int128 bottleneck) {
         line_.lead_to(0, 1, {0, middle() + 1});
         Sweep s = line_.comes_from(rank() + 1) ? line_.receive(rank() + 1).front() : from_behind_;
@@ -255,9 +254,9 @@ ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t
 int chain_leaders(std::int64_t items, std::int64_t parts, int members) {
     // One member is done with a short chain before leaders have told one another anything.
     if (items + 100 * parts < 65536) return 1;
-    // What a leader has to do falls with the number of leaders, and the way of a sweep grows with it; a part costs in
-    // all sweeps as much as a thousand items that are collected. A power of two, since the blocks of a team are kept
-    // for as long as it, and items vary a little.
+    // A leader's work falls with the number of leaders, and the way of a sweep grows with it. A part costs in all
+    // sweeps as much as collecting a thousand items. The number is a power of two, because the team keeps its blocks,
+    // and items vary a little.
     const double work = static_cast<double>(items) + 1000 * static_cast<double>(parts);
     const auto leaders = std::bit_floor(static_cast<std::uint64_t>(std::sqrt(work) / 32));
     return static_cast<int>(std::min<std::uint64_t>(members, leaders));

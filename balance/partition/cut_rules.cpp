@@ -96,8 +96,11 @@ int CutRules::axis_for(const CutNode& node, Split& split) const {
     return split.axis = axis;
 }
 
-// Looks at the places of a node's cut, given the loads below them. wanted: keep this count of parts on the lower side,
-// 0 for any. free: any count, else 40 to 60 % of the parts.
+// Looks at the places of a node's cut, given the loads below them.
+//
+// wanted: keep this count of parts on the lower side, 0 for any.
+//
+// free: any count, else 40 to 60 % of the parts.
 class CutRules::Search {
 public:
     Search(const CutRules& rules, const CutNode& node, int axis, std::int64_t wanted, bool free, double total)

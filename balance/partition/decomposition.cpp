@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tiles lie at multiples of their size on the grid, not at those of their box: where only a side of a box moves, the
-// tiles away from it stay what they are, and keep their particles.
+// Tiles lie at multiples of their size on the grid, not within their box. So if only a side of a box moves, the tiles
+// away from it do not change and keep their particles.
 #include "balance/partition/decomposition.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A chain of strips or cells balances better than the bisection alone, because its cuts are independent of the boxes:
-// the patches only give the order along which neighbours stay together.
+// A chain of strips or cells balances better than the bisection alone, because its cuts do not depend on the boxes. The
+// patches only give the order along which neighbours stay together.
 #include "balance/partition/partition.hpp"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ std::int64_t patch_count(const Grid& grid, const PartitionOptions& options) {
                     std::max(options.processes, capacity(grid.box(), options.min_width)));
 }
 
-// Of the table above.
+// Names and kinds of the table above.
 std::int64_t no_boxes(const Grid&, const PartitionOptions&) { return 0; }
 std::int64_t a_box_each(const Grid&, const PartitionOptions& options) { return options.processes; }
 
@@ -159,7 +159,7 @@ Partition partition_none(const PartitionInput& in, const PartitionOptions& optio
     return one_box_each(even_partition(in.grid, options.processes));
 }
 
-// Of a partition that is made as a whole, what this member hosts.
+// The part of a whole partition that this member hosts.
 template <Whole make>
 ProcessBoxes hosted_part(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>& memory) {
     return hosted_of(make(in, options, memory), in.hosts, in.team.rank());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Patches are sorted where their place on the curve belongs: each member has an even share of the grid, as the curve
-// goes through it, so all know whose a place is without asking. There the patches before each patch, and their items,
-// are counted, and by these the patches are dealt.
+// A patch is sorted on the member that owns its place on the curve. Each member has an even share of the grid along the
+// curve, so all know the owner of a place without asking. There the patches before each patch, and their items, are
+// counted. The patches are dealt by these counts.
 #include "balance/partition/patches.hpp"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    // Of the grid in a square of 2^level points a side.
+    // Place of the grid in a square of 2^level points a side.
     std::int64_t points_in(const Point& corner, int level) const {
         std::int64_t points = 1;
         for (int a = 0; a < dimensions_; ++a)

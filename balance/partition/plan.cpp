@@ -49,7 +49,7 @@ private:
     std::map<int, Link<Move>> links_;
 };
 
-// What tile `id` of `rank` sees of image (ix, iy) of the box, and what the tiles there see of it.
+// The cells of an image of the box that tile `id` of `rank` sees, and the cells of the tile that the tiles there see.
 void add_halo(const Decomposition& decomposition, int rank, int width, TileId id, const Box& cells,
               std::array<int, 3> image, Moves& moves) {
     const Grid& grid = decomposition.grid();

@@ -56,7 +56,7 @@ ProcessBoxes united(std::span<const ProcessBoxes> lists) {
     return all;
 }
 
-// Of each process its number, that of its boxes, and their corners.
+// For each process its number, the number of its boxes, and their corners.
 std::vector<std::int32_t> to_words(const ProcessBoxes& some) {
     std::vector<std::int32_t> words;
     words.reserve(2 * some.size() + numbers_of_a_box * some.boxes.size());

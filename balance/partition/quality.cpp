@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The owners of a home and of a frame around it are painted first, box by box: then no cell has to look for its
-// neighbours' owners, and periodic boundaries are nothing special.
+// The owners of a home and of a frame around it are painted first, box by box. Then no cell has to look for its
+// neighbours' owners, and periodic boundaries are no special case.
 #include "balance/partition/quality.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ Owners::Owners(const Grid& grid, const Box& home, const ProcessBoxes& known)
     : home_(home), framed_(with_halo(home, halo_of(grid, 1))) {
     process_.assign(framed_.cells(), -1);
     if (home.empty()) return;
-    // What of all boxes lies in the frame when it is moved by so many cells.
+    // The parts of all boxes in the frame, moved by so many cells.
     const auto paint = [&](const std::array<int, 3>& image) {
         const Box there = shifted(framed_, image);
         for (std::int64_t p = 0; p < known.size(); ++p)

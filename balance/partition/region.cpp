@@ -8,7 +8,7 @@
 namespace balance {
 namespace {
 
-// What is left of `box` without another: slabs cut off on both sides of each axis.
+// The rest of `box` without another box: slabs cut off on both sides of each axis.
 void add_without(Box box, const Box& taken, Region& left) {
     const Box common = intersection(box, taken);
     if (common.empty()) {

@@ -25,8 +25,9 @@ bool accepts(std::span<const double> m) {
 constexpr double band_begin = 0.85, band_end = 0.95;
 
 // How far the border moves, by the deviation of the load from the band relative to the largest possible, and by the
-// sizes of the zones. Above the band the deviation says hardly more than the direction, so that the shift is small near
-// both ends; below it shows how far there is to go, but for a CPU without work, whose speed nobody knows.
+// sizes of the zones. Above the band the deviation shows hardly more than the direction, so the shift is small near
+// both ends. Below the band it shows the distance to go. The exception is a CPU without work, because its speed is
+// unknown.
 double shift_of(double load, double share) {
     const double both = share * (1 - share);
     if (load > band_end) return (load - band_end) / (1 - band_end) * (1.3e-4 + 0.94 * both * both);

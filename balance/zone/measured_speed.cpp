@@ -8,22 +8,24 @@
 namespace balance {
 namespace {
 
-constexpr double probe = 0.05;        // share of a zone whose speed nobody knows
-constexpr double trust = 20;          // a zone grows or shrinks at most by this factor
-constexpr double significance = 2.5;  // standard errors of the mean
-constexpr double worth_having = 1.1;  // times as fast without a zone, before it is given up
+constexpr double probe = 0.05;        // Share of a zone of unknown speed.
+constexpr double trust = 20;          // A zone grows or shrinks at most by this factor.
+constexpr double significance = 2.5;  // Standard errors of the mean.
+constexpr double worth_having = 1.1;  // A zone is given up if the rank is so many times as fast without it.
 
-// The share wanted for the zone that would get less than a strip: one strip, or none where the other one alone is
-// faster. share: of this zone now. ratio: of its speed to the other one's, and its error, as logarithms.
+// The share wanted for the zone that would get less than a strip: one strip, or none if the other zone alone is faster.
+//
+// share: the share of this zone now.
+//
+// ratio: ratio of its speed to the other one's, and its error, as logarithms.
 double smallest_zone(double share, double ratio, double error, double grain) {
     if (share <= 0) return 0;
     const bool alone = share <= 1.5 * grain && log_odds(share) - ratio - error > std::log(worth_having / (1 - share));
     return alone ? 0 : grain;
 }
 
-// The share at which both zones take the same time, as far as the memory and the strips say. It is rounded to the
-// nearest strip, so that it is put nearer to the one that costs less: a strip too many costs a zone a part of its time,
-// and the smaller zone more.
+// The share at which both zones take the same time, by the memory and the strips. It is rounded to the cheaper of the
+// two nearest strips: a strip too many costs a zone a part of its time, and the smaller zone more.
 double best_share(const ZoneTimes& t, const RelativeSpeed& speed, double error) {
     const double best = share_of(speed.ratio);
     if (best < t.grain) return smallest_zone(t.share, speed.ratio, error, t.grain);
@@ -62,7 +64,7 @@ BorderStep step_by_speed(const ZoneTimes& t, RelativeSpeed& speed, bool observed
     // become empty is not asked how small it is.
     const bool empties = !one_zone && (share <= 0 || share >= 1);
     if (!empties && std::abs(share - t.share) < 0.6 * t.grain) return kept(t);
-    // What was measured at another share says less here, where times are not proportional to loads.
+    // Measurements at another share count less here, because times are not proportional to loads.
     if (!one_zone && share > 0 && share < 1)
         speed.weight *= std::exp(-std::abs(log_odds(share) - log_odds(t.share)) / 0.3);
     return moved_to(share, t);

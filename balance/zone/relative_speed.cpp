@@ -8,10 +8,10 @@
 namespace balance {
 namespace {
 
-constexpr double most_weight = 48;       // measurements: older ones are forgotten
-constexpr double absurd = 16;            // logarithm of a ratio of speeds that no machine has
-constexpr double most_variance = 1;      // of a measurement
-constexpr double least_variance = 1e-8;  // keeps what is exact from making the next measurement a doubt
+constexpr double most_weight = 48;       // Measurements; older ones are forgotten.
+constexpr double absurd = 16;            // Logarithm of a ratio of speeds that no machine has.
+constexpr double most_variance = 1;      // Of a measurement.
+constexpr double least_variance = 1e-8;  // After exact measurements, the next one is not doubted at once.
 
 constexpr double unlikely = 4.5;       // standard deviations of a measurement
 constexpr double unlikely_mean = 3.5;  // and of the mean of the last few
