@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bench_nested [FILE]: what the nested partition is worth and what it costs: tables and, in FILE, the same as JSON.
+// bench_nested [FILE]: costs of the nested partition, and its ghost cells against those of a bisection. Prints tables,
+// and writes them as JSON to FILE. scripts/reproduce/nested.py makes the tests of the paper.
 #include <malloc.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <new>
 #include <string>
 
-#include "balance/nested/lbe_bound.hpp"
 #include "balance/nested/levels.hpp"
 #include "balance/partition/bisection.hpp"
 #include "paper_loads.hpp"
@@ -75,51 +75,6 @@ double seconds_of(const std::function<void()>& work) {
     const auto begin = std::chrono::steady_clock::now();
     work();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-std::int64_t remote_of_accelerators(const Machine& machine, const NestedQuality& q) {
-    const std::vector<Resource> resources = resources_of(machine);
-    std::int64_t cells = 0;
-    for (std::size_t r = 0; r < resources.size(); ++r)
-        if (resources[r].kind == ResourceKind::accelerator) cells += q.remote_cells[r];
-    return cells;
-}
-
-Table model_test() {
-    Table table{"model_test",
-                "1600 x 320 cells, Algorithm 2; accelerators a node, -1: 0 to 3 at random, the worst of 20 seeds",
-                {"slab", "accelerators", "nodes", "lbe", "bound", "remote", "contacts", "between_nodes", "between_cpus",
-                 "inside", "node_distance", "shortfall"},
-                {}};
-    const SerialTeam alone;
-    const Grid grid = paper_grid();
-    for (const bool slab : {false, true}) {
-        const std::vector<std::int64_t> load = slab ? slab_load(grid) : std::vector<std::int64_t>{};
-        for (const int accelerators : {0, 3, -1})
-            for (int nodes = 1; nodes <= 32; nodes *= 2) {
-                std::vector<double> worst;
-                for (int seed = 1; seed <= (accelerators < 0 ? 20 : 1); ++seed) {
-                    const Machine machine = paper_machine(nodes, accelerators, seed);
-                    const NestedPartition p = nested_partition(alone, grid, load, machine, {});
-                    const NestedQuality q = quality_of(alone, grid, load, machine, p, 1);
-                    if (!worst.empty() && q.lbe_model >= worst[3]) continue;
-                    worst = {double(slab),
-                             double(accelerators),
-                             double(nodes),
-                             q.lbe_model,
-                             lbe_bound(alone, grid, load, machine, {}),
-                             double(remote_of_accelerators(machine, q)),
-                             double(q.other_cpu_contacts),
-                             double(q.ghosts_between_nodes),
-                             double(q.ghosts_between_cpus),
-                             double(q.ghosts_inside),
-                             q.node_distance,
-                             *std::max_element(p.shortfall.begin(), p.shortfall.end())};
-                }
-                table.add(worst);
-            }
-    }
-    return table;
 }
 
 Table against_bisection() {
@@ -269,36 +224,11 @@ Table many_processes() {
     return table;
 }
 
-Table three_dimensions() {
-    Table table{
-        "three_dimensions",
-        "600 x 400 x 400 equal cells, 3 accelerators a node",
-        {"nodes", "algorithm", "lbe", "remote", "contacts", "between_nodes", "boxes", "partition_s", "quality_s"},
-        {}};
-    const SerialTeam alone;
-    const Grid grid{{600, 400, 400}, {false, false, false}};
-    for (int nodes = 1; nodes <= 32; nodes *= 2)
-        for (const NestedAlgorithm algorithm : {NestedAlgorithm::greedy, NestedAlgorithm::inner_outer}) {
-            const Machine machine = paper_machine(nodes, 3);
-            NestedPartition p;
-            NestedQuality q;
-            const double partition = seconds_of([&] {
-                p = nested_partition(alone, grid, {}, machine, {algorithm, 1});
-            });
-            const double quality = seconds_of([&] { q = quality_of(alone, grid, {}, machine, p, 1); });
-            table.add({double(nodes), algorithm == NestedAlgorithm::greedy ? 1.0 : 2.0, q.lbe_model,
-                       double(remote_of_accelerators(machine, q)), double(q.other_cpu_contacts),
-                       double(q.ghosts_between_nodes), double(p.boxes.size()), partition, quality});
-        }
-    return table;
-}
-
 }  // namespace
 
 int main(int arguments, char** argument) {
     std::string text;
-    for (const auto& measure :
-         {level_one, levels_two_and_three, many_processes, three_dimensions, against_bisection, model_test})
+    for (const auto& measure : {level_one, levels_two_and_three, many_processes, against_bisection})
         text += (text.empty() ? "{\n" : ",\n") + measure().json();
     if (arguments > 1) std::ofstream(argument[1]) << text << "\n}\n";
 }

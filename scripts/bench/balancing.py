@@ -1,32 +1,36 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs take turns, without balancing and with it every 20 and every 5 steps. The additional wall time is all that
+"""The time that balancing by r1 adds to a million particles on two ranks, in balance or not.
+
+Runs take turns, without balancing and with it every 20 and every 5 steps. The additional wall time is all that
 balancing costs: timers, model, partition, migration, and rebuilds that would not have been due.
 
 Centred: two slabs of half a million particles meet in the middle of the box, so that even halves are a perfect split
 and there is nothing to win. Off-centre: even halves hold 81 and 19 % of the particles; beside the run without balancing
 it is compared with the same slabs centred. `gain` is the program's default: it migrates where that pays, with a rebuild
 that is due. `every` makes a new partition and migrates each time, due or not, as the paper's experiment does.
+Writes results/balancing/summary.json.
 """
-import argparse
 import os
 import sys
 import statistics
 
 import vs_lammps
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import write_json  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import write_json
+from studies import build, in_turns, options_of
 
 SIZES = dict(w=500, h=500)
-vs_lammps.CASES["balancing"] = ("slab", SIZES, vs_lammps.slab_deck, 100, 300, 2, 1, 2)
+CASE = vs_lammps.Case("slab", SIZES, vs_lammps.slab_deck, 100, 300, 2, 1, 2)
 OFF_CENTRE = dict(SIZES, extra=620)
+EVERY = "balance.criterion=every"
 RUNS = {  # name: settings, sizes
     "centred": ([], SIZES),
     "centred, every 20, gain": (["balance.every=20"], SIZES),
     "centred, every 5, gain": (["balance.every=5"], SIZES),
-    "centred, every 20, every time": (["balance.every=20", "balance.criterion=every"], SIZES),
-    "centred, every 5, every time": (["balance.every=5", "balance.criterion=every"], SIZES),
+    "centred, every 20, every time": (["balance.every=20", EVERY], SIZES),
+    "centred, every 5, every time": (["balance.every=5", EVERY], SIZES),
     "off-centre": ([], OFF_CENTRE),
     "off-centre, every 20, gain": (["balance.every=20"], OFF_CENTRE),
     "off-centre, every 5, gain": (["balance.every=5"], OFF_CENTRE),
@@ -34,34 +38,21 @@ RUNS = {  # name: settings, sizes
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5)
+    parser = options_of(__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="rounds (default: 5)")
     arguments = parser.parse_args()
-    rates = {name: [] for name in RUNS}
-    migrations = {name: [] for name in RUNS}
-    for _ in range(arguments.runs):
-        for name, (settings, sizes) in RUNS.items():
-            rate, summary = vs_lammps.ours("balancing", "mixed", settings, sizes)
-            rates[name].append(rate)
-            migrations[name].append(summary["balancing"]["migrations"])
-    out = {
-        "simulated": False,
-        "particles": summary["particles"],
-        "ranks": 2,
-        "rates": rates,
-        "migrations": migrations,
-        "more_time": {},
-    }
-    print(f"{summary['particles']} particles on two ranks, steps 100 to 400, medians of {arguments.runs} rounds")
-    print(f"{'':<28}{'M atom-steps/s':>15}{'more time than centred':>24}{'migrations':>12}")
+    build("steelyard")
+    runs = in_turns(arguments.runs, RUNS, lambda name: vs_lammps.ours(CASE, "mixed", *RUNS[name]))
+    particles = runs["centred"][0][1]["particles"]
+    rates = {name: [rate for rate, _ in of_name] for name, of_name in runs.items()}
+    migrations = {name: [s["balancing"]["migrations"] for _, s in of_name] for name, of_name in runs.items()}
+    out = dict(simulated=False, particles=particles, ranks=2, rates=rates, migrations=migrations, more_time={})
+    print(f"{particles} particles on two ranks, steps 100 to 400, medians of {arguments.runs} rounds")
+    print(f"{'':<30}{'M atom-steps/s':>15}{'more time than centred':>24}{'migrations':>12}")
     for name in RUNS:
-        more = statistics.median(a / b for a, b in zip(rates["centred"], rates[name])) - 1
-        out["more_time"][name] = more
-        print(
-            f"{name:<28}{statistics.median(rates[name]) / 1e6:>15.1f}{more * 100:>22.1f} %"
-            f"{statistics.median(migrations[name]):>12.0f}"
-        )
-    os.makedirs("results/balancing", exist_ok=True)
+        more = out["more_time"][name] = statistics.median(a / b for a, b in zip(rates["centred"], rates[name])) - 1
+        median, moves = statistics.median(rates[name]), statistics.median(migrations[name])
+        print(f"{name:<30}{median / 1e6:>15.1f}{more * 100:>22.1f} %{moves:>12.0f}")
     write_json("results/balancing/summary.json", out)
 
 

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs of 14,000 particles that write 20 checkpoints, 20 trajectory frames or 20 cell fields, on two ranks and on more
-ranks than there are cores, in turns: this shows what writing costs when ranks must share cores. The time is that of the
-whole command; `nothing` is the same run without output. --other BINARY runs another build beside this one.
+"""The cost of checkpoints, trajectory frames and cell fields where ranks share cores.
+
+Runs of 14,000 particles that write 20 checkpoints, 20 trajectory frames or 20 cell fields, on two ranks and on more
+ranks than there are cores, in turns. The time is that of the whole command; `nothing` is the same run without output.
+Writes results/crowded/summary.json.
 """
-import argparse
 import os
 import sys
 import statistics
-import tempfile
 import time
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, words, write_json  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import mpiexec, write_json
+from studies import build, in_turns, options_of, run_of
 
 DECK = """system:
   box: [220.0, 120.0]
@@ -27,54 +28,29 @@ KINDS = {
     "trajectory": ["output.trajectory_every=10"],
     "fields": ["output.fields_every=10"],
 }
+RANKS = (2, 3, 4)
 
 
-def seconds(binary, ranks, settings):
-    with tempfile.TemporaryDirectory() as folder:
-        deck = os.path.join(folder, "deck.yaml")
-        with open(deck, "w") as f:
-            f.write(DECK)
-        command = [*mpiexec(ranks), binary, "run", deck, "--out", os.path.join(folder, "out"), "--quiet"]
-        begin = time.monotonic()
-        call(command + words(settings))
+def seconds(case):
+    kind, ranks = case
+    begin = time.monotonic()
+    with run_of(DECK, start=mpiexec(ranks), settings=KINDS[kind]):
         return time.monotonic() - begin
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3, 4])
-    parser.add_argument("--other", help="another build's binary, run beside this one")
+    parser = options_of(__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="rounds (default: 5)")
     arguments = parser.parse_args()
-    binaries = {"this build": "build/steelyard", **({"the other": arguments.other} if arguments.other else {})}
-    times = {}
-    for _ in range(arguments.runs):
-        for name, binary in binaries.items():
-            for kind, settings in KINDS.items():
-                for ranks in arguments.ranks:
-                    times.setdefault((name, kind, ranks), []).append(seconds(binary, ranks, settings))
-    medians = {key: statistics.median(values) for key, values in times.items()}
-    cores, few = len(os.sched_getaffinity(0)), arguments.ranks[0]
-    print(
-        f"seconds of the whole run on {cores} cores, medians of {arguments.runs}; in brackets over that on {few} ranks"
-    )
-    print(f"{'':<12}{'':<14}" + "".join(f"{str(r) + ' ranks':>16}" for r in arguments.ranks))
-    for name in binaries:
-        for kind in KINDS:
-            row = [medians[name, kind, r] for r in arguments.ranks]
-            print(f"{name:<12}{kind:<14}" + "".join(f"{t:>9.2f} ({t / row[0]:4.1f})" for t in row))
-    os.makedirs("results/crowded", exist_ok=True)
-    write_json(
-        "results/crowded/summary.json",
-        {
-            "simulated": False,
-            "cores": cores,
-            "seconds": {
-                name: {kind: {r: medians[name, kind, r] for r in arguments.ranks} for kind in KINDS}
-                for name in binaries
-            },
-        },
-    )
+    build("steelyard")
+    times = in_turns(arguments.runs, [(kind, ranks) for kind in KINDS for ranks in RANKS], seconds)
+    medians = {kind: {r: statistics.median(times[kind, r]) for r in RANKS} for kind in KINDS}
+    cores = len(os.sched_getaffinity(0))
+    print(f"seconds of the whole run on {cores} cores, medians of {arguments.runs}; in brackets over that on 2 ranks")
+    print(f"{'':<14}" + "".join(f"{str(r) + ' ranks':>16}" for r in RANKS))
+    for kind, row in medians.items():
+        print(f"{kind:<14}" + "".join(f"{t:>9.2f} ({t / row[2]:4.1f})" for t in row.values()))
+    write_json("results/crowded/summary.json", dict(simulated=False, cores=cores, seconds=medians))
 
 
 if __name__ == "__main__":

@@ -1,23 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A liquid of growing size on one rank, then of fixed size per rank on 1, 2, 4, 8 ranks, without and with balancing.
+"""Time per particle and step, and memory, as the problem and the number of ranks grow.
 
+A liquid of growing size on one rank, then of fixed size per rank on 1, 2, 4, 8 ranks, without and with balancing.
 The first part gives CPU nanoseconds per particle-step (after a warm-up that melts the lattice) and the peak resident
 memory of the process, which contains the program and its libraries (about 20 MB). The second part gives memory only: on
-a machine with fewer cores than ranks its times mean nothing.
+a machine with fewer cores than ranks its times mean nothing. Writes results/growth/summary.json.
 """
-import argparse
-import csv
 import os
 import sys
-import tempfile
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, read_json, write_json  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import mpiexec, write_json
+from studies import PINNED, build, options_of, run_of, seconds_between
 
 PRECISION = "mixed"
-
-
 LIQUIDS = {  # dimensions: lattice, density, temperature; cells on one rank; ranks and cells
     2: (
         "lattice: hexagonal, density: 0.9, temperature: 1.0",
@@ -32,40 +29,24 @@ LIQUIDS = {  # dimensions: lattice, density, temperature; cells on one rank; ran
 }
 
 
-def run(liquid, cells, steps, warm, ranks, balance=""):
+def run(liquid, cells, steps, ranks, balance=""):
+    """The summary of a run of twice so many steps, and CPU nanoseconds per particle-step of its second half."""
     deck = (
         "system:\n  box: fit\n  potential: {shift: none}\n  slabs:\n"
         f"    - {{cells: {cells}, {liquid}}}\n"
-        f"run: {{dt: 0.005, steps: {warm + steps}, precision: {PRECISION}}}\noutput: {{every: {warm}}}\n{balance}"
+        f"run: {{dt: 0.005, steps: {2 * steps}, precision: {PRECISION}}}\noutput: {{every: {steps}}}\n{balance}"
     )
-    with tempfile.TemporaryDirectory() as folder:
-        path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
-        with open(path, "w") as f:
-            f.write(deck)
-        command = ["build/steelyard", "run", path, "--out", out, "--quiet"]
-        if ranks > 1:
-            command = mpiexec(ranks) + command
-        else:
-            command = ["taskset", "-c", "0"] + command
-        call(command)
-        summary = read_json(os.path.join(out, "summary.json"))
-        rows = {int(r["step"]): r for r in csv.DictReader(open(os.path.join(out, "timing.csv")))}
-    seconds = float(rows[warm + steps]["cpu_seconds"]) - float(rows[warm]["cpu_seconds"])
-    return (
-        summary["particles"],
-        seconds / summary["particles"] / steps * 1e9,
-        summary["peak_resident_bytes"]["max"],
-        summary["balance_bytes"],
-    )
+    with run_of(deck, start=mpiexec(ranks) if ranks > 1 else PINNED) as (summary, out):
+        seconds = seconds_between(out, steps, 2 * steps, "cpu_seconds")
+    return summary, 1e9 * seconds / summary["particles"] / steps
 
 
 def grow_on_one_rank(liquid, sizes, steps, out):
     print(f"{'particles':>12}{'ns/particle-step':>18}{'peak MB':>10}{'bytes/particle':>16}   one rank")
     for cells in sizes:
-        particles, ns, peak, _ = run(liquid, cells, steps, steps, 1)
-        out["one_rank"].append(
-            {"particles": particles, "nanoseconds_per_particle_step": ns, "peak_resident_bytes": peak}
-        )
+        summary, ns = run(liquid, cells, steps, 1)
+        particles, peak = summary["particles"], summary["peak_resident_bytes"]["max"]
+        out["one_rank"].append(dict(particles=particles, nanoseconds_per_particle_step=ns, peak_resident_bytes=peak))
         print(f"{particles:>12}{ns:>18.2f}{peak * 1e-6:>10.1f}{peak / particles:>16.1f}", flush=True)
     times = [r["nanoseconds_per_particle_step"] for r in out["one_rank"]]
     out["time_spread"] = max(times) / min(times)
@@ -76,38 +57,28 @@ def grow_with_ranks(liquid, sizes, out):
     heads = ("particles/rank", 18), ("peak MB/rank", 16), ("migrating every 10 steps", 26), ("balancing keeps", 17)
     print(f"{'ranks':>6}" + "".join(f"{head:>{width}}" for head, width in heads))
     for ranks, cells in sizes:
-        _, _, plain, _ = run(liquid, cells, 20, 20, ranks)
-        balance = "balance: {every: 10, clock: work, criterion: every}\n"
-        particles, _, peak, kept = run(liquid, cells, 20, 20, ranks, balance)
-        out["ranks"].append(
-            {
-                "ranks": ranks,
-                "particles": particles,
-                "peak_resident_bytes_max": plain,
-                "peak_resident_bytes_max_balanced": peak,
-                "balance_bytes": kept,
-            }
-        )
-        print(
-            f"{ranks:>6}{particles // ranks:>18}{plain * 1e-6:>16.1f}{peak * 1e-6:>26.1f}{kept * 1e-6:>17.2f}",
-            flush=True,
-        )
+        plain, _ = run(liquid, cells, 20, ranks)
+        balanced, _ = run(liquid, cells, 20, ranks, "balance: {every: 10, clock: work, criterion: every}\n")
+        least, most = (s["peak_resident_bytes"]["max"] for s in (plain, balanced))
+        particles, kept = balanced["particles"], balanced["balance_bytes"]
+        peaks = dict(peak_resident_bytes_max=least, peak_resident_bytes_max_balanced=most)
+        out["ranks"].append(dict(ranks=ranks, particles=particles, **peaks, balance_bytes=kept))
+        memory = f"{least * 1e-6:>16.1f}{most * 1e-6:>26.1f}{kept * 1e-6:>17.2f}"
+        print(f"{ranks:>6}{particles // ranks:>18}{memory}", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="growth.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--dimensions", type=int, choices=LIQUIDS, default=2)
-    parser.add_argument("--steps", type=int, default=200, help="steps of the warm-up, and timed steps (default 200)")
+    parser.add_argument("--steps", type=int, default=200, help="steps of the warm-up, and timed steps (default: 200)")
     parser.add_argument("--one-rank", action="store_true", help="leave the growth with the ranks out")
     arguments = parser.parse_args()
+    build("steelyard")
     liquid, sizes, sizes_on_ranks = LIQUIDS[arguments.dimensions]
-    out = {"simulated": False, "precision": PRECISION, "dimensions": arguments.dimensions, "one_rank": [], "ranks": []}
+    out = dict(simulated=False, precision=PRECISION, dimensions=arguments.dimensions, one_rank=[], ranks=[])
     grow_on_one_rank(liquid, sizes, arguments.steps, out)
     if not arguments.one_rank:
         grow_with_ranks(liquid, sizes_on_ranks, out)
-    os.makedirs("results/growth", exist_ok=True)
     write_json("results/growth/summary.json", out)
 
 

@@ -1,128 +1,95 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Schedules of messages on this machine: called by messages.sh."""
-import argparse
+"""Schedules of messages (comm: in the deck), on ranks of this machine.
+
+Measures the time in ghost exchange of a deck of many small patches (patches), and the time of a step on four decks,
+each relative to the default schedule. Runs take turns in random order; one beside which others were at work is
+repeated. Writes results/messages_here/summary.json. About 10 minutes.
+"""
 import os
 import sys
-import random
-import shutil
 import statistics
 
-from quiet import quiet
-
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, read_json, words, write_json  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import mpiexec, write_json
+from studies import build, in_turns, options_of, quiet, steelyard
 
 OUT = "results/messages_here"
-# Many small patches on each rank, whose messages are small.
-PATCHES = (
-    "patches",
-    "inputs/slab.yaml",
-    [
-        "run.steps=300",
-        "grid.tile=4",
-        "balance.processes=64",
-        "balance.every=300",
-        "balance.clock=work",
-        "balance.criterion=every",
-        "balance.partition.cut=patches",
-    ],
-)
-DECKS = [
-    ("slab", "inputs/slab.yaml", ["run.steps=400"]),
-    ("slab_soft", "inputs/slab_soft.yaml", ["run.steps=400"]),
-    ("strip_t1", "inputs/strip_t1.yaml", ["run.steps=1600", "--restart", "restarts/strip_t1.h5"]),
-    ("liquid", "inputs/liquid.yaml", ["run.steps=250"]),
+PATCHES = [  # many small ones on each rank, whose messages are small
+    *("run.steps=300", "grid.tile=4", "balance.processes=64", "balance.every=300", "balance.clock=work"),
+    *("balance.criterion=every", "balance.partition.cut=patches"),
 ]
+DECKS = {  # name: deck, options, settings
+    "patches": ("inputs/slab.yaml", [], PATCHES),
+    "slab": ("inputs/slab.yaml", [], ["run.steps=400"]),
+    "slab_soft": ("inputs/slab_soft.yaml", [], ["run.steps=400"]),
+    "strip_t1": ("inputs/strip_t1.yaml", ["--restart", "restarts/strip_t1.h5"], ["run.steps=1600"]),
+    "liquid": ("inputs/liquid.yaml", [], ["run.steps=250"]),
+}
 DEFAULT = "auto, near_first, full"
 SCHEDULES = {
-    DEFAULT: {},
-    "none, plain, full": {"aggregate": "none", "order": "plain"},
-    "process, plain, full": {"aggregate": "process", "order": "plain"},
-    "node, near_first, full": {"aggregate": "node", "ranks_per_node": 1},
-    "auto, near_first, links": {"overlap": "links"},
-    "none, plain, links": {"aggregate": "none", "order": "plain", "overlap": "links"},
-    "process, plain, links": {"aggregate": "process", "order": "plain", "overlap": "links"},
-    "auto, near_first, none": {"overlap": "none"},
-    "none, plain, none": {"aggregate": "none", "order": "plain", "overlap": "none"},
+    DEFAULT: [],
+    "none, plain, full": ["aggregate=none", "order=plain"],
+    "process, plain, full": ["aggregate=process", "order=plain"],
+    "node, near_first, full": ["aggregate=node", "ranks_per_node=1"],
+    "auto, near_first, links": ["overlap=links"],
+    "none, plain, links": ["aggregate=none", "order=plain", "overlap=links"],
+    "process, plain, links": ["aggregate=process", "order=plain", "overlap=links"],
+    "auto, near_first, none": ["overlap=none"],
+    "none, plain, none": ["aggregate=none", "order=plain", "overlap=none"],
 }
 
 
-def run(ranks, deck, settings, schedule):
+def run(case):
     """Seconds of a step and of its ghost exchange, messages a step, and the hash."""
-    folder = os.path.join(OUT, "run")
-    shutil.rmtree(folder, ignore_errors=True)
-    options = words(s for s in settings if "=" in s) + [s for s in settings if "=" not in s]
-    for key, value in schedule.items():
-        options += ["--set", f"comm.{key}={value}"]
-    call([*mpiexec(ranks), "build/steelyard", "run", deck, "--out", folder, "--quiet", *options])
-    s = read_json(os.path.join(folder, "summary.json"))
+    (deck, more, settings), schedule = DECKS[case[0]], [f"comm.{s}" for s in SCHEDULES[case[1]]]
+    s = steelyard("run", deck, *more, out=f"{OUT}/run", settings=settings + schedule, start=mpiexec(2))
     steps = s["steps"] - s.get("first_step", 0)
+    ghosts, sent = s["seconds"]["ghosts"]["mean"], s["messages"]["sent"]["mean"]
+    return dict(seconds=s["wall_seconds"] / steps, ghosts=ghosts / steps, messages=sent / steps, hash=s["state_hash"])
+
+
+def row_of(case, runs, reference):
+    def median(key):
+        return statistics.median(r[key] for r in runs)
+
+    def ratio(key):
+        return statistics.median(a[key] / b[key] for a, b in zip(reference, runs))
+
     return dict(
-        seconds=s["wall_seconds"] / steps,
-        ghosts=s["seconds"]["ghosts"]["mean"] / steps,
-        messages=s["messages"]["sent"]["mean"] / steps,
-        hash=s["state_hash"],
+        deck=case[0],
+        schedule=case[1],
+        nodes=1,
+        workload=case[0],
+        seconds=median("seconds"),
+        ghost_seconds=median("ghosts"),
+        messages=median("messages"),
+        default_over_this=ratio("seconds"),
+        default_ghosts_over_this=ratio("ghosts"),
+        others=median("others"),
     )
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--decks", nargs="+", default=[d[0] for d in [PATCHES] + DECKS], help="some of %(default)s")
+    parser = options_of(__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="default: 5")
+    parser.add_argument("--decks", nargs="+", choices=list(DECKS), default=list(DECKS), help="default: all")
     arguments = parser.parse_args()
-    os.makedirs(OUT, exist_ok=True)
-    decks = [d for d in [PATCHES] + DECKS if d[0] in arguments.decks]
-    cases = [(deck, name) for deck in decks for name in SCHEDULES]
-    runs = {}
-    for k in range(arguments.rounds):
-        random.Random(k).shuffle(cases)
-        for deck, name in cases:
-            runs.setdefault((deck[0], name), []).append(
-                quiet(lambda: run(arguments.ranks, deck[1], deck[2], SCHEDULES[name]))
-            )
-    rows = []
-    print(
-        f"MEASURED on {arguments.ranks} ranks of this machine; medians of {arguments.rounds} runs; beside the default:"
-        " of the ratios of the rounds"
-    )
-    print(
-        f"{'deck':<10}{'schedule':<26}{'us a step':>10}{'ghosts':>8}{'messages':>10}{'default / this':>16}"
-        f"{'its ghosts':>12}{'others':>8}"
-    )
-    for deck in decks:
-        reference = runs[deck[0], DEFAULT]
-        for name in SCHEDULES:
-            list_ = runs[deck[0], name]
-
-            def median(key):
-                return statistics.median(r[key] for r in list_)
-
-            def ratio(key):
-                return statistics.median(a[key] / b[key] for a, b in zip(reference, list_))
-
-            row = dict(
-                deck=deck[0],
-                schedule=name,
-                nodes=1,
-                workload=deck[0],
-                seconds=median("seconds"),
-                ghost_seconds=median("ghosts"),
-                messages=median("messages"),
-                default_over_this=ratio("seconds"),
-                default_ghosts_over_this=ratio("ghosts"),
-                others=median("others"),
-            )
-            rows.append(row)
-            print(
-                f"{deck[0]:<10}{name:<26}{row['seconds'] * 1e6:>10.0f}{row['ghost_seconds'] * 1e6:>8.0f}"
-                f"{row['messages']:>10.1f}{row['default_over_this']:>16.3f}"
-                f"{row['default_ghosts_over_this']:>12.3f}{100 * row['others']:>7.1f}%"
-            )
-        assert len({r["hash"] for name in SCHEDULES for r in runs[deck[0], name]}) == 1, "hashes differ"
-    write_json(os.path.join(OUT, "summary.json"), {"simulated": False, "ranks": arguments.ranks, "cases": rows})
-    shutil.rmtree(os.path.join(OUT, "run"), ignore_errors=True)
+    build("steelyard")
+    cases = [(deck, schedule) for deck in arguments.decks for schedule in SCHEDULES]
+    runs = in_turns(arguments.rounds, cases, lambda case: quiet(lambda: run(case)), shuffled=True)
+    rounds = f"medians of {arguments.rounds} runs; beside the default: of the ratios of the rounds"
+    print(f"MEASURED on 2 ranks of this machine; {rounds}")
+    heads = f"{'us a step':>10}{'ghosts':>8}{'messages':>10}{'default / this':>16}{'its ghosts':>12}{'others':>8}"
+    print(f"{'deck':<10}{'schedule':<26}{heads}")
+    rows = [row_of(case, runs[case], runs[case[0], DEFAULT]) for case in cases]
+    for r in rows:
+        times = f"{r['seconds'] * 1e6:>10.0f}{r['ghost_seconds'] * 1e6:>8.0f}{r['messages']:>10.1f}"
+        ratios = f"{r['default_over_this']:>16.3f}{r['default_ghosts_over_this']:>12.3f}{100 * r['others']:>7.1f}%"
+        print(f"{r['deck']:<10}{r['schedule']:<26}{times}{ratios}")
+    for deck in arguments.decks:
+        assert len({r["hash"] for schedule in SCHEDULES for r in runs[deck, schedule]}) == 1, f"{deck}: hashes differ"
+    write_json(f"{OUT}/summary.json", {"simulated": False, "ranks": 2, "cases": rows})
 
 
 if __name__ == "__main__":

@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Our partitioners beside METIS and Scotch on the same loads, as steelyard replay makes them.
 
-Three load series: two slabs that collide, in the plane and in space (those of scripts/reproduce/criteria.sh), and a hot
+Three load series: two slabs that collide, in the plane and in space (those of scripts/reproduce/criteria.py), and a hot
 block that expands into a box of which seven eighths are empty. Of each, partitions of the true costs of cells at four
 moments, into 24, 240 and 2400 parts; the figures are means over them. LBE_m: mean over largest load of the parts. Ghost
 cells: of all parts, one cell wide. Moved: cells, of all, that change their part from one moment to the next; METIS and
 Scotch number their parts anew each time. Seconds: of the partitioner, on one rank, beside other programs of the
-machine.
+machine. Writes results/partitioners/summary.json.
 """
-import argparse
-import csv
+import math
 import os
-import shutil
+import statistics
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, read_json, words, write_json  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import mpiexec, read_csv, write_json
+from studies import build, markdown_head, markdown_row, options_of, steelyard
 
 OUT = "results/partitioners"
 VACUUM = """system:
@@ -46,88 +46,47 @@ KINDS = {  # name: deck's section partition
 }
 
 
-def record(name, fresh):
-    deck, settings = SERIES[name]
-    out = f"{OUT}/{name}"
-    if fresh:
-        shutil.rmtree(out, ignore_errors=True)
-    if not os.path.exists(f"{out}/summary.json"):
-        shutil.rmtree(out, ignore_errors=True)
-        call(mpiexec(2) + ["build/steelyard", "run", deck, "--out", out, "--quiet"] + words(settings))
-    return f"{out}/loads.h5"
-
-
-def partitions(name, loads, parts, kinds):
-    out = f"{OUT}/{name}_{parts}"
-    shutil.rmtree(out, ignore_errors=True)
-    names = {f"k{i}": kind for i, kind in enumerate(kinds)}
-    entries = ", ".join(f"{{name: {n}, model: exact, partition: {KINDS[kind]}}}" for n, kind in names.items())
-    settings = [
-        f"balance.processes={parts}",
-        "balance.model=exact",
-        "balance.criterion=every",
-        "balance.speeds=off",
-        "balance.partition={sticky: false}",
-        f"balance.compare=[{entries}]",
-    ]
-    call(["build/steelyard", "replay", loads, "--out", out, "--quiet"] + words(settings))
-    cells = 1
-    for n in read_json(f"{out}/summary.json")["cells"]:
-        cells *= n
-    with open(f"{out}/balance.csv") as f:
-        rows = list(csv.DictReader(f))
-    cases = []
-    for entry, kind in names.items():
-        its = [r for r in rows if r["model"] == entry]
+def partitions(name, parts, kinds):
+    """The cases of a series in so many parts, in the order of the kinds."""
+    out, entries = f"{OUT}/{name}_{parts}", {f"k{i}": kind for i, kind in enumerate(kinds)}
+    compared = ", ".join(f"{{name: {n}, model: exact, partition: {KINDS[kind]}}}" for n, kind in entries.items())
+    settings = [f"balance.processes={parts}", "balance.model=exact", "balance.criterion=every", "balance.speeds=off"]
+    settings += ["balance.partition={sticky: false}", f"balance.compare=[{compared}]"]
+    cells = math.prod(steelyard("replay", f"{OUT}/{name}/loads.h5", out=out, settings=settings)["cells"])
+    rows, cases = read_csv(f"{out}/balance.csv"), []
+    for entry, kind in entries.items():
 
         def mean(column):
-            return sum(float(r[column]) for r in its) / len(its)
+            return statistics.fmean(float(r[column]) for r in rows if r["model"] == entry)
 
-        cases.append(
-            {
-                "deck": SERIES[name][0],
-                "series": name,
-                "cells": cells,
-                "parts": parts,
-                "partitioner": kind,
-                "lbe_model": mean("lbe_model"),
-                "ghost_cells": mean("ghost_cells"),
-                "migrated": mean("cells_moved") / cells,
-                "seconds": mean("partition_seconds"),
-            }
-        )
+        case = dict(deck=SERIES[name][0], series=name, cells=cells, parts=parts, partitioner=kind)
+        case.update(lbe_model=mean("lbe_model"), ghost_cells=mean("ghost_cells"))
+        cases.append(dict(case, migrated=mean("cells_moved") / cells, seconds=mean("partition_seconds")))
     return cases
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="partitioners.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--fresh", action="store_true", help="record again what exists")
+    parser = options_of(__doc__)
     parser.add_argument("--parts", type=int, nargs="+", default=[24, 240, 2400])
     parser.add_argument("--series", nargs="+", choices=list(SERIES), default=list(SERIES))
-    parser.add_argument(
-        "--without", nargs="+", choices=list(KINDS), default=[], help="scotch takes minutes a partition"
-    )
+    without = dict(nargs="+", choices=list(KINDS), default=[], help="scotch takes minutes a partition")
+    parser.add_argument("--without", **without)
     arguments = parser.parse_args()
+    build("steelyard")
     kinds = [k for k in KINDS if k not in arguments.without]
     os.makedirs(OUT, exist_ok=True)
     with open(f"{OUT}/vacuum.yaml", "w") as f:
         f.write(VACUUM)
     cases = []
-    print(
-        "| loads | parts | partitioner | LBE_m, % | ghost cells | moved, % | seconds |\n|---|---|---|---|---|---|---|"
-    )
+    print(markdown_head(["loads", "parts", "partitioner", "LBE_m, %", "ghost cells", "moved, %", "seconds"]))
     for name in arguments.series:
-        loads = record(name, arguments.fresh)
+        deck, settings = SERIES[name]
+        steelyard("run", deck, out=f"{OUT}/{name}", settings=settings, start=mpiexec(2), keep=True)
         for parts in arguments.parts:
-            cases += partitions(name, loads, parts, kinds)
+            cases += partitions(name, parts, kinds)
             for c in cases[-len(kinds) :]:
-                print(
-                    f"| {name} | {parts} | {c['partitioner']} | {100 * c['lbe_model']:.2f} | {c['ghost_cells']:.0f} |"
-                    f" {100 * c['migrated']:.0f} | {c['seconds']:.3f} |",
-                    flush=True,
-                )
+                figures = f"{100 * c['lbe_model']:.2f}", f"{c['ghost_cells']:.0f}", f"{100 * c['migrated']:.0f}"
+                print(markdown_row([name, parts, c["partitioner"], *figures, f"{c['seconds']:.3f}"]), flush=True)
     write_json(f"{OUT}/summary.json", {"simulated": False, "cases": cases})
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Nanoseconds per particle and step of each phase of a liquid on one core, beside two floors.
+"""Nanoseconds per particle and step of each phase of a liquid on one core, beside the least that the work could take.
 
 Bytes: what a force pass must read and write once, counted from the data structures (neighbour rows 1 byte per entry,
 clusters and neighbourhoods 4, positions and velocities 32 read and 32 written, packed positions 16 read and 8 written),
@@ -9,9 +9,8 @@ Instructions: a row of 16 neighbours takes 34 vector instructions in `mixed` (co
 core with four vector units can't do it in less than 8.5 cycles, at the clock measured by a chain of additions.
 
 Softened: the same lattice with dt so small that nobody moves, so both potentials see the same pairs; the ratio of force
-times.
+times. Writes results/phases/summary.json.
 """
-import argparse
 import sys
 import ctypes
 import os
@@ -19,10 +18,10 @@ import statistics
 import tempfile
 import time
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, read_json, write_json  # noqa: E402
-from plotting import np  # noqa: E402
-
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import call, write_json
+from plotting import np
+from studies import PINNED, build, options_of, run_of
 
 LIQUID = """system:
   box: fit
@@ -48,12 +47,8 @@ extern "C" double ghz() {
 
 
 def run(**deck):
-    with tempfile.TemporaryDirectory() as folder:
-        path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
-        with open(path, "w") as f:
-            f.write(LIQUID.format(**deck))
-        call(["taskset", "-c", "0", "build/steelyard", "run", path, "--out", out, "--quiet"])
-        return read_json(os.path.join(out, "summary.json"))
+    with run_of(LIQUID.format(**deck), start=PINNED) as (summary, _):
+        return summary
 
 
 def gigahertz():
@@ -80,13 +75,12 @@ def bandwidth():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5)
+    parser = options_of(__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="rounds (default: 5)")
     arguments = parser.parse_args()
+    build("steelyard")
     os.sched_setaffinity(0, {0})
-    out = {"simulated": False, "runs": arguments.runs, "phases": {}}
-    rounds = {name: [] for name in SIZES}
-    clocks, copies, softened = [], [], []
+    rounds, clocks, copies, softened = {name: [] for name in SIZES}, [], [], []
     for _ in range(arguments.runs):
         clocks.append(gigahertz())
         copies.append(bandwidth())
@@ -94,35 +88,23 @@ def main():
             steps = 400 if nx < 1000 else 100
             s = run(nx=nx, ny=ny, temperature=1.0, dt=0.005, steps=steps, softening=0)
             rounds[name].append({p: t["mean"] / s["particles"] / steps * 1e9 for p, t in s["seconds"].items()})
-        still = [
-            run(nx=420, ny=220, temperature=0, dt=1e-9, steps=200, softening=soft)["seconds"]["forces"]["mean"]
-            for soft in (0, 0.75)
-        ]
-        softened.append(still[1] / still[0])
-    ghz, copy = statistics.median(clocks), statistics.median(copies)
+        still = dict(nx=420, ny=220, temperature=0, dt=1e-9, steps=200)
+        plain, soft = (run(**still, softening=a)["seconds"]["forces"]["mean"] for a in (0, 0.75))
+        softened.append(soft / plain)
+    ghz, copy, soft = (statistics.median(values) for values in (clocks, copies, softened))
     neighbours = 3.14159 * 2.8**2 * 0.9
     floors = {"bytes": (neighbours + 4 + 32 + 32 + 16 + 8) / copy * 1e9, "instructions": neighbours / 16 * 34 / 4 / ghz}
-    out.update(
-        clock_ghz=ghz,
-        copy_bytes_per_second=copy,
-        floors_ns_per_particle_step=floors,
-        softened_over_plain=statistics.median(softened),
-    )
-    print(
-        f"liquid, mixed precision, one core at {ghz:.2f} GHz, copy {copy * 1e-9:.1f} GB/s; medians of"
-        f" {arguments.runs} rounds, ns per particle and step"
-    )
-    print(f"{'particles':<12}" + "".join(f"{p:>12}" for p in rounds["184,800"][0]) + f"{'sum':>9}")
-    for name, values in rounds.items():
-        median = {p: statistics.median(v[p] for v in values) for p in values[0]}
-        out["phases"][name] = median
-        print(f"{name:<12}" + "".join(f"{t:>12.2f}" for t in median.values()) + f"{sum(median.values()):>9.2f}")
-    print(
-        f"floors of the force pass: instructions {floors['instructions']:.2f}, bytes {floors['bytes']:.2f} (out of"
-        " cache)"
-    )
-    print(f"softened over plain Lennard-Jones, same pairs, force pass: {out['softened_over_plain']:.3f}")
-    os.makedirs("results/phases", exist_ok=True)
+    phases = {name: {p: statistics.median(v[p] for v in of) for p in of[0]} for name, of in rounds.items()}
+    machine = f"one core at {ghz:.2f} GHz, copy {copy * 1e-9:.1f} GB/s"
+    print(f"liquid, mixed precision, {machine}; medians of {arguments.runs} rounds, ns per particle and step")
+    print(f"{'particles':<12}" + "".join(f"{p:>12}" for p in phases["184,800"]) + f"{'sum':>9}")
+    for name, times in phases.items():
+        print(f"{name:<12}" + "".join(f"{t:>12.2f}" for t in times.values()) + f"{sum(times.values()):>9.2f}")
+    figures = f"instructions {floors['instructions']:.2f}, bytes {floors['bytes']:.2f} (out of cache)"
+    print(f"floors of the force pass: {figures}")
+    print(f"softened over plain Lennard-Jones, same pairs, force pass: {soft:.3f}")
+    out = dict(simulated=False, runs=arguments.runs, phases=phases, clock_ghz=ghz, copy_bytes_per_second=copy)
+    out.update(floors_ns_per_particle_step=floors, softened_over_plain=soft)
     write_json("results/phases/summary.json", out)
 
 

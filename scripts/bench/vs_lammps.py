@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pairs of runs, ours and LAMMPS's, one after the other; the median of the pairs' ratios is what counts.
+"""Our speed over that of LAMMPS's lj/cut/opt on the same problems; the median of the ratios of pairs of runs counts.
 
 The cases `balanced` and `balanced3d` are the collision in the left part of a box, so that even halves of it hold 81
 and 19 % of the particles: ours without and with balancing (`rcb`), LAMMPS without and with `fix balance rcb` by atoms
@@ -11,19 +11,19 @@ One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads
 against LAMMPS on two ranks. Both sides time the same stretch of steps after the same warm-up: LAMMPS's "Loop time" of
 its last run (times its CPU use on one core), ours the difference of two rows of timing.csv. The cases take turns; our
 parallel efficiency is the rate of two ranks or threads over twice that of one core in the same round.
+Writes results/vs_lammps/summary.json.
 """
-import argparse
-import csv
 import math
 import os
 import sys
 import re
 import statistics
 import subprocess
-import tempfile
+from typing import Callable, NamedTuple
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, read_json, words, write_json  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import call, mpiexec, write_json
+from studies import PINNED, build, in_turns, options_of, run_of, seconds_between
 
 
 def slab_deck(w, h, warm, steps, d=0, extra=0):
@@ -57,37 +57,50 @@ def vector(numbers):
     return "[" + ", ".join(f"{x:.9f}" for x in numbers) + "]"
 
 
-def liquid_deck(nx, ny, warm, steps):
+def crystal_deck(lattice, warm, steps):
+    """A box full of particles on a lattice."""
     return (
-        "system:\n  box: fit\n  potential: {shift: none}\n  slabs:\n"
-        f"    - {{lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0}}\n"
+        f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n    - {{{lattice}}}\n"
         f"run: {{dt: 0.005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
     )
+
+
+def liquid_deck(nx, ny, warm, steps):
+    return crystal_deck(f"lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0", warm, steps)
 
 
 def melt_deck(n, warm, steps):
     """LAMMPS's bench/in.lj in three dimensions: n^3 lattice cells of four particles."""
-    return (
-        "system:\n  box: fit\n  potential: {shift: none}\n  slabs:\n"
-        f"    - {{lattice: fcc, cells: [{n}, {n}, {n}], density: 0.8442, temperature: 1.44}}\n"
-        f"run: {{dt: 0.005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
-    )
+    return crystal_deck(f"lattice: fcc, cells: [{n}, {n}, {n}], density: 0.8442, temperature: 1.44", warm, steps)
 
 
-SLAB_3D = dict(w=24, h=24, d=24)
-CASES = {  # name: (LAMMPS input, its variables, deck, warm-up, timed steps, ours: ranks, threads, LAMMPS ranks)
-    "slab_1core": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 1, 1, 1),
-    "liquid_1core": ("liquid", dict(nx=420, ny=220), liquid_deck, 300, 600, 1, 1, 1),
-    "slab1m_1core": ("slab", dict(w=500, h=500), slab_deck, 200, 100, 1, 1, 1),
-    "melt_1core": ("melt", dict(n=20), melt_deck, 400, 400, 1, 1, 1),
-    "melt1m_1core": ("melt", dict(n=63), melt_deck, 100, 60, 1, 1, 1),
-    "slab3d_1core": ("slab", SLAB_3D, slab_deck, 600, 300, 1, 1, 1),
-    "melt256k_1core": ("melt", dict(n=40), melt_deck, 200, 200, 1, 1, 1),
-    "melt_2ranks": ("melt", dict(n=40), melt_deck, 200, 200, 2, 1, 2),
-    "melt_2threads": ("melt", dict(n=40), melt_deck, 200, 200, 1, 2, 2),
-    "slab_2ranks": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 2, 1, 2),
-    "slab_2threads": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 1, 2, 2),
-    "slab3d_2ranks": ("slab", SLAB_3D, slab_deck, 600, 600, 2, 1, 2),
+class Case(NamedTuple):
+    """A problem for both programs, and on what each runs it."""
+
+    kind: str  # lammps/<kind>.in
+    sizes: dict  # variables of that input, arguments of `deck`
+    deck: Callable
+    warm: int  # steps before the timed ones
+    steps: int
+    ranks: int
+    threads: int
+    lammps_ranks: int
+
+
+SLAB, SLAB_3D = dict(w=220, h=220), dict(w=24, h=24, d=24)
+CASES = {
+    "slab_1core": Case("slab", SLAB, slab_deck, 2000, 600, 1, 1, 1),
+    "liquid_1core": Case("liquid", dict(nx=420, ny=220), liquid_deck, 300, 600, 1, 1, 1),
+    "slab1m_1core": Case("slab", dict(w=500, h=500), slab_deck, 200, 100, 1, 1, 1),
+    "melt_1core": Case("melt", dict(n=20), melt_deck, 400, 400, 1, 1, 1),
+    "melt1m_1core": Case("melt", dict(n=63), melt_deck, 100, 60, 1, 1, 1),
+    "slab3d_1core": Case("slab", SLAB_3D, slab_deck, 600, 300, 1, 1, 1),
+    "melt256k_1core": Case("melt", dict(n=40), melt_deck, 200, 200, 1, 1, 1),
+    "melt_2ranks": Case("melt", dict(n=40), melt_deck, 200, 200, 2, 1, 2),
+    "melt_2threads": Case("melt", dict(n=40), melt_deck, 200, 200, 1, 2, 2),
+    "slab_2ranks": Case("slab", SLAB, slab_deck, 2000, 600, 2, 1, 2),
+    "slab_2threads": Case("slab", SLAB, slab_deck, 2000, 600, 1, 2, 2),
+    "slab3d_2ranks": Case("slab", SLAB_3D, slab_deck, 600, 600, 2, 1, 2),
 }
 EFFICIENCIES = [  # two ranks or threads, one core
     ("slab_2ranks", "slab_1core"),
@@ -95,67 +108,51 @@ EFFICIENCIES = [  # two ranks or threads, one core
     ("melt_2ranks", "melt256k_1core"),
     ("melt_2threads", "melt256k_1core"),
 ]
-
-# Collisions off-centre: a case and its sizes.
-BALANCED = {
-    "balanced": ("slab_2ranks", dict(w=220, h=220, extra=273)),
-    "balanced3d": ("slab3d_2ranks", dict(SLAB_3D, extra=32)),
+BALANCED = {  # collisions off-centre
+    "balanced": CASES["slab_2ranks"]._replace(sizes=dict(SLAB, extra=273)),
+    "balanced3d": CASES["slab3d_2ranks"]._replace(sizes=dict(SLAB_3D, extra=32)),
 }
 BALANCING = ["balance.every=20", "balance.partition.kind=rcb"]  # bisection on both sides
 
 
 def ours(case, precision, settings=(), sizes=None, binary="build/steelyard"):
-    """One run in a fresh directory. Returns atom-steps per second (of CPU time on one core, else of wall time) and the
-    summary."""
-    kind, standard, deck, warm, steps, ranks, threads, _ = CASES[case]
-    sizes = sizes or standard
-    with tempfile.TemporaryDirectory() as folder:
-        path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
-        with open(path, "w") as f:
-            f.write(deck(warm=warm, steps=steps, **sizes))
-        command = [binary, "run", path, "--out", out, "--quiet", "--set", f"run.precision={precision}"]
-        command += words(settings)
-        if ranks > 1:
-            command = mpiexec(ranks) + command
-        elif threads == 1:
-            command = ["taskset", "-c", "0"] + command
-        call(command, threads=threads)
-        with open(os.path.join(out, "timing.csv")) as f:
-            rows = {int(r["step"]): r for r in csv.DictReader(f)}
-        summary = read_json(os.path.join(out, "summary.json"))
-    key = "cpu_seconds" if ranks * threads == 1 else "wall_seconds"
-    seconds = float(rows[warm + steps][key]) - float(rows[warm][key])
-    return summary["particles"] * steps / seconds, summary
+    """Atom-steps per second (of CPU time on one core, else of wall time) and the summary of one run of ours."""
+    text = case.deck(warm=case.warm, steps=case.steps, **(sizes or case.sizes))
+    alone = case.ranks * case.threads == 1
+    start = mpiexec(case.ranks) if case.ranks > 1 else PINNED if alone else []
+    settings = [f"run.precision={precision}", *settings]
+    with run_of(text, start=start, threads=case.threads, settings=settings, binary=binary) as (summary, out):
+        clock = "cpu_seconds" if alone else "wall_seconds"
+        seconds = seconds_between(out, case.warm, case.warm + case.steps, clock)
+    return summary["particles"] * case.steps / seconds, summary
 
 
 def lammps(case, **more):
-    kind, sizes, _, warm, steps, _, _, ranks = CASES[case]
-    command = ["lmp", "-log", "none", "-in", f"scripts/bench/lammps/{kind}.in"]
-    for name, value in dict(dict(sizes, **more), warm=warm, steps=steps).items():
-        command += ["-var", name, str(value)]
-    if ranks > 1:
-        command = ["mpiexec.openmpi", "--allow-run-as-root", "-n", str(ranks)] + command
-    else:
-        command = ["taskset", "-c", "0"] + command
-    text = call(command, stdout=subprocess.PIPE).stdout
+    """Atom-steps per second of LAMMPS. more: variables of its input."""
+    ranks, command = case.lammps_ranks, ["lmp", "-log", "none", "-in", f"scripts/bench/lammps/{case.kind}.in"]
+    for name, value in dict(case.sizes, **more, warm=case.warm, steps=case.steps).items():
+        command += ["-var", name, value]
+    start = ["mpiexec.openmpi", "--allow-run-as-root", "-n", ranks] if ranks > 1 else PINNED
+    text = call([*start, *command], stdout=subprocess.PIPE).stdout
     loop = re.findall(r"Loop time of ([\d.eE+-]+) on \d+ procs for \d+ steps with (\d+) atoms", text)[-1]
     use = float(re.findall(r"([\d.]+)% CPU use", text)[-1]) / 100
-    return int(loop[1]) * steps / (float(loop[0]) * (use if ranks == 1 else 1))
+    return int(loop[1]) * case.steps / (float(loop[0]) * (use if ranks == 1 else 1))
 
 
 def balanced(name, arguments, out):
     """The off-centre collision on two ranks: medians of the rates, and of the ratios within a round."""
-    case, sizes = BALANCED[name]
+    case = BALANCED[name]
+    centred = {key: value for key, value in case.sizes.items() if key != "extra"}
     rounds = []
     for _ in range(arguments.runs):
         rates = {}
-        rates["ours, even halves"], plain = ours(case, arguments.precision, sizes=sizes)
-        rates["ours, balanced"], summary = ours(case, arguments.precision, BALANCING, sizes)
-        rates["ours, perfect split"], _ = ours(case, arguments.precision)
+        rates["ours, even halves"], plain = ours(case, arguments.precision)
+        rates["ours, balanced"], summary = ours(case, arguments.precision, BALANCING)
+        rates["ours, perfect split"], _ = ours(case, arguments.precision, sizes=centred)
         if plain["state_hash"] != summary["state_hash"]:
-            raise SystemExit("vs_lammps.py: balancing changed the trajectory")
+            sys.exit("vs_lammps.py: balancing changed the trajectory")
         for how in ("none", "count", "time"):
-            rates[f"LAMMPS, {how}"] = lammps(case, extra=sizes["extra"], balance=how)
+            rates[f"LAMMPS, {how}"] = lammps(case, balance=how)
         rounds.append(rates)
 
     def best(r):
@@ -164,10 +161,7 @@ def balanced(name, arguments, out):
     def ratio(f):
         return statistics.median(f(r) for r in rounds)
 
-    print(
-        f"\n{name}: off-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time"
-        f" ({', '.join(BALANCING)}, {summary['clock']} clock)"
-    )
+    print(f"\n{name}: off-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time")
     for run in rounds[0]:
         print(f"  {run:<24}{statistics.median(r[run] for r in rounds) / 1e6:>8.2f}")
     figures = {
@@ -181,45 +175,43 @@ def balanced(name, arguments, out):
     out[name] = dict(figures, rates=rounds, overall_lbe=summary["overall_lbe"])
 
 
+def ratios_of(mine, theirs, digits):
+    """The columns of a table of pairs: median rates of both, and of their ratios the median, the least and the most."""
+    ratios = [a / b for a, b in zip(mine, theirs)]
+    a, b = statistics.median(mine) / 1e6, statistics.median(theirs) / 1e6
+    spread = "".join(f"{x:>7.{digits}f}" for x in (min(ratios), max(ratios)))
+    return f"{a:>10.2f}{b:>10.2f}{'':<17}{statistics.median(ratios):>9.{digits}f}{spread}"
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5, help="pairs of each case (default 5)")
+    parser = options_of(__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="pairs of each case (default: 5)")
     parser.add_argument("--precision", choices=["mixed", "double"], default="mixed")
     parser.add_argument("--only", nargs="*", choices=list(CASES) + list(BALANCED), help="cases (default: all)")
     arguments = parser.parse_args()
+    build("steelyard", setup="--bench")
     out = {"simulated": False, "precision": arguments.precision, "pairs": arguments.runs, "rates": {}}
     cases = arguments.only or list(CASES) + list(BALANCED)
     pairs = [c for c in cases if c not in BALANCED]
-    rates = {case: ([], []) for case in pairs}
-    for _ in range(arguments.runs):
-        for case, (mine, theirs) in rates.items():
-            rate, summary = ours(case, arguments.precision)
-            mine.append(rate)
-            theirs.append(lammps(case))
-            out["rates"][case] = {"ours": mine, "lammps": theirs, "particles": summary["particles"]}
-            out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
+    runs = in_turns(arguments.runs, pairs, lambda c: (*ours(CASES[c], arguments.precision), lammps(CASES[c])))
     if pairs:
         print(f"{'case':<15}{'ours':>10}{'LAMMPS':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}")
-    for case, (mine, theirs) in rates.items():
-        ratios = [a / b for a, b in zip(mine, theirs)]
-        out["ratio_" + case] = statistics.median(ratios)
-        print(
-            (
-                f"{case:<15}{statistics.median(mine) / 1e6:>10.2f}{statistics.median(theirs) / 1e6:>10.2f}   {'':<14}"
-                f"{statistics.median(ratios):>9.2f}{min(ratios):>7.2f}{max(ratios):>7.2f}"
-            ),
-            flush=True,
-        )
+    rates = {}
+    for case, of_case in runs.items():
+        mine, theirs, summary = [r[0] for r in of_case], [r[2] for r in of_case], of_case[-1][1]
+        rates[case] = mine
+        out["rates"][case] = {"ours": mine, "lammps": theirs, "particles": summary["particles"]}
+        out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
+        out["ratio_" + case] = statistics.median(a / b for a, b in zip(mine, theirs))
+        print(f"{case:<15}{ratios_of(mine, theirs, 2)}", flush=True)
     for case, alone in EFFICIENCIES:
         if case in rates and alone in rates:
-            out["efficiency_" + case] = statistics.median(
-                two / (2 * one) for one, two in zip(rates[alone][0], rates[case][0])
-            )
-            print(f"our parallel efficiency, {case}: {out['efficiency_' + case] * 100:.0f} %")
+            efficiency = statistics.median(two / (2 * one) for one, two in zip(rates[alone], rates[case]))
+            out["efficiency_" + case] = efficiency
+            print(f"our parallel efficiency, {case}: {efficiency * 100:.0f} %")
     for name in cases:
         if name in BALANCED:
             balanced(name, arguments, out)
-    os.makedirs("results/vs_lammps", exist_ok=True)
     write_json("results/vs_lammps/summary.json", out)
 
 

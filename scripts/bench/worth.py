@@ -1,71 +1,56 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a run says that balancing was worth, against the truth: called by worth.sh.
+"""The gain that a run says balancing was worth, against runs without balancing, on two ranks of this machine.
 
-The off-centre collision of inputs/quickstart.yaml on two ranks, in turns: without balancing; measured every 20 steps
-but never migrated (`even`); balanced. `saved` of the balanced run gives the time that it would have taken without; the
-truth is the first run's. `perfect_saves` gives the time with perfect balance; `even` and the balanced run, far from it
-and near it, must agree.
+The off-centre collision of inputs/quickstart.yaml, in turns: without balancing; measured every 20 steps but never
+migrated (`even`); balanced. `saved` of the balanced run gives the time that it would have taken without; the truth is
+the first run's. `perfect_saves` gives the time with perfect balance; `even` and the balanced run, far from it and near
+it, must agree. Writes results/worth/summary.json.
 """
-import argparse
 import os
 import sys
-import random
 import shutil
 import statistics
 
-from quiet import quiet
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import mpiexec, write_json
+from studies import build, in_turns, options_of, quiet, steelyard
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, words, read_json, write_json  # noqa: E402
-
-DECK, OUT = "inputs/quickstart.yaml", "results/worth"
+OUT = "results/worth"
 RUNS = {"without": ["balance.every=0"], "even": ["balance.partition.kind=none"], "balanced": []}
 
 
 def run(settings):
-    command = ["build/steelyard", "run", DECK, "--out", f"{OUT}/run", "--force", "--quiet"]
-    call([*mpiexec(2), *command, *words(settings)], timeout=300)
-    s = read_json(f"{OUT}/run/summary.json")
+    s = steelyard("run", "inputs/quickstart.yaml", out=f"{OUT}/run", settings=settings, start=mpiexec(2), timeout=300)
     return dict(seconds=s["wall_seconds"], hash=s["state_hash"], **s.get("worth", {}))
 
 
+def judged(runs):
+    """Times that the runs of a round foretold, and how far they are off."""
+    assert len({r["hash"] for r in runs.values()}) == 1, "hashes differ"
+    took = runs["without"]["seconds"]
+    without = runs["balanced"]["seconds"] / (1 - runs["balanced"]["saved"])
+    perfect = {name: runs[name]["seconds"] * (1 - runs[name]["perfect_saves"]) for name in ("even", "balanced")}
+    errors = dict(without_error=without / took - 1, perfect_error=perfect["even"] / perfect["balanced"] - 1)
+    return dict(runs=runs, without_said=without, perfect_said=perfect, **errors)
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = options_of(__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="default: 5")
     arguments = parser.parse_args()
-    os.makedirs(OUT, exist_ok=True)
-    rounds = []
-    for k in range(arguments.rounds):
-        names = list(RUNS)
-        random.Random(k).shuffle(names)
-        r = {name: quiet(lambda: run(RUNS[name])) for name in names}
-        assert len({x["hash"] for x in r.values()}) == 1, "hashes differ"
-        without = r["balanced"]["seconds"] / (1 - r["balanced"]["saved"])
-        perfect = {name: r[name]["seconds"] * (1 - r[name]["perfect_saves"]) for name in ("even", "balanced")}
-        rounds.append(
-            dict(
-                runs=r,
-                without_said=without,
-                perfect_said=perfect,
-                without_error=without / r["without"]["seconds"] - 1,
-                perfect_error=perfect["even"] / perfect["balanced"] - 1,
-            )
-        )
-        print(
-            (
-                f"without balancing {r['without']['seconds']:.2f} s, said"
-                f" {without:.2f} ({100 * rounds[-1]['without_error']:+.1f} %); perfect balance: said"
-                f" {perfect['even']:.2f} without balancing, {perfect['balanced']:.2f} with it"
-                f" ({100 * rounds[-1]['perfect_error']:+.1f} %), which took {r['balanced']['seconds']:.2f}"
-            ),
-            flush=True,
-        )
-    out = {"simulated": False, "rounds": rounds}
-    for key in ("without_error", "perfect_error"):
-        out[key] = statistics.median(r[key] for r in rounds)
-    print(f"medians: {100 * out['without_error']:+.1f} % and {100 * out['perfect_error']:+.1f} %")
-    write_json(f"{OUT}/summary.json", out)
+    build("steelyard")
+    runs = in_turns(arguments.rounds, RUNS, lambda name: quiet(lambda: run(RUNS[name])), shuffled=True)
+    rounds = [judged(dict(zip(runs, of_round))) for of_round in zip(*runs.values())]
+    print("seconds without balancing: measured, said; with perfect balance: said without, with balancing; balanced")
+    for r in rounds:
+        said, took = r["perfect_said"], {name: run["seconds"] for name, run in r["runs"].items()}
+        without = f"{took['without']:.2f} {r['without_said']:.2f} ({100 * r['without_error']:+.1f} %)"
+        perfect = f"{said['even']:.2f} {said['balanced']:.2f} ({100 * r['perfect_error']:+.1f} %)"
+        print(f"{without}; {perfect}; {took['balanced']:.2f}")
+    errors = {key: statistics.median(r[key] for r in rounds) for key in ("without_error", "perfect_error")}
+    print("medians: {without_error:+.1%} and {perfect_error:+.1%}".format(**errors))
+    write_json(f"{OUT}/summary.json", {"simulated": False, "rounds": rounds, **errors})
     shutil.rmtree(f"{OUT}/run", ignore_errors=True)
 
 

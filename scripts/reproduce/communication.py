@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""A model of what accelerators wait for when ghost cells are exchanged, for nested.py. Times are modelled, not
-measured.
+"""The exchange of ghost cells of accelerators, for nested.py: a model of its links, and the simulation of it.
 
-An accelerator gets its ghost cells from the cores of its node over its own link; from another accelerator of the node
-over both links, one after the other through the host; from another node over the network and its own link, and the
-other accelerator's link where one owns them. The network port is shared by all that a node gets from others. The
+The model: an accelerator gets its ghost cells from the cores of its node over its own link; from another accelerator of
+the node over both links, one after the other through the host; from another node over the network and its own link, and
+the other accelerator's link where one owns them. The network port is shared by all that a node gets from others. The
 slowest node counts. Latencies are left out: messages of this size are long.
+
+The simulation: each core and each accelerator is a rank, an accelerator is a host of its own behind a link
+(scripts/simulate/platform.py, tianhe2_mic), and replay_messages exchanges the ghost cells, one message for each pair of
+ranks that need them. The slowest rank counts.
 """
+import concurrent.futures
+import csv
+import functools
 import os
+import subprocess
 import sys
+import tempfile
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from plotting import np, plt, save  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import call, read_json
+from plotting import np, plt, save
 
+ALGORITHMS = {"greedy": "Algorithm 1", "inner_outer": "Algorithm 2"}
+BYTES = 48  # of a cell: six components of the field in FDTD, 8 bytes each
 # GB/s in one direction. Links of PCI Express by its specifications (payload rate of 16 lanes).
 LINKS = [
     # TH Express-2: 6.36 GB/s by MPI (J. Dongarra, Visit to the National University for Defense Technology, Changsha,
@@ -25,10 +36,30 @@ LINKS = [
     dict(links="PCIe 3.0, 100 Gbit/s", link=15.75, network=12.5, direct=1),  # InfiniBand EDR
     dict(links="PCIe 4.0, 200 Gbit/s", link=31.5, network=25.0, direct=1),  # HDR
     dict(links="PCIe 5.0, 400 Gbit/s", link=63.0, network=50.0, direct=1),  # NDR
-    dict(
-        links="NVLink-C2C, 400 Gbit/s", link=450.0, network=50.0, direct=1
-    ),  # NVIDIA: 900 GB/s in both directions together
+    # NVIDIA: 900 GB/s in both directions together
+    dict(links="NVLink-C2C, 400 Gbit/s", link=450.0, network=50.0, direct=1),
 ]
+# Assumptions about the simulated platform for figure 10, by name. The sweep replaces some of "alone", which is
+# Tianhe-2 as the paper sees it.
+PLATFORM, RANKS_PER_NODE = "tianhe2_mic", 27
+TIANHE2 = dict(link_bytes_per_second=6.36e9, accelerator_link_bytes_per_second=8e9, accelerator_latency_seconds=5e-6)
+WAYS = {
+    "the host forwards": dict(TIANHE2, accelerator_remote_slowdown=1),
+    "accelerators alone": dict(TIANHE2, accelerator_remote_slowdown=5),
+}
+ALONE = WAYS["accelerators alone"]
+SWEEP = {  # values, and the label of their curve
+    "accelerator_remote_slowdown": (
+        [1, 2, 3, 5, 10],
+        "how many times slower than the network an accelerator is by itself: 1, 2, 3, 5, 10",
+    ),
+    "accelerator_latency_seconds": ([1e-6, 5e-6, 20e-6, 100e-6], "latency of its link: 1, 5, 20, 100 us"),
+    "accelerator_link_bytes_per_second": ([2e9, 4e9, 8e9, 15.75e9], "its link: 2, 4, 8, 15.75 GB/s"),
+    "link_bytes_per_second": (
+        [6.36e9, 12.5e9, 25e9, 50e9],
+        "network (an accelerator by itself has a fifth of it): 6.36, 12.5, 25, 50 GB/s",
+    ),
+}
 
 
 def images(partition):
@@ -46,83 +77,182 @@ def ghosts_from_each(partition):
     matrix = np.zeros((len(partition["resources"]),) * 2, dtype=np.int64)
     for box, mine in zip(boxes, owner):
         for offset in images(partition):
-            shared = np.minimum(box[3:] + width, boxes[:, 3:] + offset) - np.maximum(
-                box[:3] - width, boxes[:, :3] + offset
-            )
+            upper, lower = np.minimum(box[3:] + width, boxes[:, 3:] + offset), boxes[:, :3] + offset
+            shared = upper - np.maximum(box[:3] - width, lower)
             np.add.at(matrix[mine], owner, np.prod(np.maximum(shared, 0), axis=1))
     np.fill_diagonal(matrix, 0)
     return matrix
 
 
-def rows(partition, bytes_per_cell):
+def modelled(partition):
     """For each kind of links: bytes and seconds of one exchange."""
     resources = partition["resources"]
     node, fast = np.array([r["node"] for r in resources]), np.array([r["kind"] == "accelerator" for r in resources])
-    ghosts = ghosts_from_each(partition) * bytes_per_cell
+    ghosts = ghosts_from_each(partition) * BYTES
     outside = node[:, None] != node[None, :]
-    # Of each resource: bytes by where they come from.
+    # Bytes that each resource gets, by their origin.
     local, beside = (ghosts * (~outside & ~fast)).sum(1), (ghosts * (~outside & fast)).sum(1)
     afar, afar_fast = (ghosts * (outside & ~fast)).sum(1), (ghosts * (outside & fast)).sum(1)
-    to_fast = (ghosts * (outside & fast)).sum(1) * ~fast  # cores that get them from accelerators of other nodes
-    remote = (beside + afar + afar_fast) * fast
+    remote, network_bytes = (beside + afar + afar_fast) * fast, afar + afar_fast
     found = []
     for speeds in LINKS:
-        link, network = speeds["link"] * 1e9, speeds["network"] * 1e9 / speeds["direct"]
+        link, network = speeds["link"] * 1e9, speeds["network"] * 1e9
+        of_link = (local + 2 * beside + afar + 2 * afar_fast) / link
         # Accelerators alone: each by itself, with the network port to itself.
-        wait = (local + 2 * beside + afar + 2 * afar_fast) / link + (afar + afar_fast) / network
-        # All: what a node gets passes its port one after the other, slower where an accelerator is at either end and is
-        # its own proxy.
-        slow = ((afar + afar_fast) * fast + to_fast) * (speeds["direct"] - 1)
-        port = np.bincount(node, (afar + afar_fast + slow) / (speeds["network"] * 1e9))
-        links = np.array(
-            [
-                max((((local + 2 * beside + afar + 2 * afar_fast) / link)[(node == n) & fast]), default=0)
-                for n in range(node.max() + 1)
-            ]
-        )
-        found.append(
-            dict(
-                links=speeds["links"],
-                local_bytes=int((local * fast).sum()),
-                remote_bytes=int(remote.sum()),
-                accelerator_seconds=float(wait[fast].max()),
-                seconds=float((port + links).max()),
-            )
-        )
+        wait = of_link + network_bytes / (network / speeds["direct"])
+        # All: the bytes that a node gets pass its port one after the other, slower where an accelerator is at either
+        # end and is its own proxy.
+        slow = np.where(fast, network_bytes, afar_fast) * (speeds["direct"] - 1)
+        port = np.bincount(node, (network_bytes + slow) / network)
+        links = np.zeros(len(port))
+        np.maximum.at(links, node[fast], of_link[fast])
+        times = dict(accelerator_seconds=float(wait[fast].max()), seconds=float((port + links).max()))
+        sizes = dict(local_bytes=int((local * fast).sum()), remote_bytes=int(remote.sum()))
+        found.append(dict(links=speeds["links"], **sizes, **times))
     return found
 
 
-def plot(rows, path):
+def write_trace(partition, path):
+    """The bytes that resources get from each other, as a trace of messages."""
+    sizes = ghosts_from_each(partition) * BYTES  # [to, from]
+    node = [r["node"] for r in partition["resources"]]
+    with open(path, "w", newline="") as f:
+        trace = csv.writer(f, lineterminator="\n")
+        trace.writerow(["plan", "kind", "step", "source", "target", "bytes", "source_node", "target_node"])
+        for source in range(len(node)):
+            for target in sizes[:, source].nonzero()[0]:
+                trace.writerow([0, "ghosts", 0, source, target, sizes[target, source], node[source], node[target]])
+
+
+@functools.lru_cache(maxsize=None)  # the sweep repeats some of figure 10
+def simulate(trace, ranks, settings):
+    """Seconds of an exchange, and what the platform assumes. settings: of the platform, as simulate.sh takes them."""
+    with tempfile.NamedTemporaryFile("r", suffix=".json") as results:
+        schedule = "--order plain --aggregate none --overlap links".split()
+        command = ["scripts/simulate.sh", ranks, trace, *schedule, "--json", results.name]
+        platform = dict(PLATFORM=PLATFORM, PLATFORM_SET=settings, PROGRAM="replay_messages")
+        call(command, environment=platform, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        result = read_json(results.name)
+    return result["cases"][0]["seconds"], result["platform"]
+
+
+def simulated(partitions, folder, jobs):
+    """Rows of figure 10, rows of the sweep on the most nodes, and the platform without what differs between rows.
+
+    partitions: by number of nodes and algorithm.  folder: for their traces.  jobs: simulations at a time.
+    """
+    traces, held = {}, {}
+    for (n, algorithm), p in partitions.items():
+        assert len(p["resources"]) == RANKS_PER_NODE * n
+        path = traces[n, algorithm] = os.path.join(folder, f"3d_{n}_{algorithm}.csv")
+        write_trace(p, path)
+        remote = BYTES * sum(r["remote_cells"] for r in p["resources"] if r["kind"] == "accelerator")
+        between = p["bytes"]["between_nodes"]
+        held[n, algorithm] = dict(lbe_model=p["lbe_model"], remote_bytes=remote, bytes_between_nodes=between)
+
+    def row(case):
+        (name, platform, n), algorithm = case
+        settings = " ".join(f"{key}={value:g}" for key, value in platform.items())
+        seconds, assumed = simulate(traces[n, algorithm], RANKS_PER_NODE * n, settings)
+        return dict(case=name, nodes=n, algorithm=algorithm, seconds=seconds, **platform, **held[n, algorithm]), assumed
+
+    nodes = sorted({n for n, _ in partitions})
+    figure = [(name, platform, n) for name, platform in WAYS.items() for n in nodes]
+    sweep = [(f"{key} {x:g}", dict(ALONE, **{key: x}), nodes[-1]) for key, (values, _) in SWEEP.items() for x in values]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        done = list(pool.map(row, [(case, algorithm) for case in figure + sweep for algorithm in ALGORITHMS]))
+    rows = [r for r, _ in done]
+    platform = {key: value for key, value in done[0][1].items() if key not in ALONE}
+    platform["sources"] = [s for s in platform["sources"] if "set to" not in s]
+    return rows[: 2 * len(figure)], rows[2 * len(figure) :], platform
+
+
+def pairs(rows, *keys):
+    """Rows of Algorithm 1, each with that of Algorithm 2 where these keys are the same."""
+    two = {tuple(r[k] for k in keys): r for r in rows if r["algorithm"] == "inner_outer"}
+    return [(one, two[tuple(one[k] for k in keys)]) for one in rows if one["algorithm"] == "greedy"]
+
+
+def saved(one, two, key="seconds"):
+    """The part of a time that Algorithm 2 saves."""
+    return 1 - two[key] / one[key]
+
+
+def say_modelled(rows):
+    """Prints the rows of all kinds of links; returns the parts of the times that Algorithm 2 saves."""
+    heads = f"{'MB remote 1':>13}{'2':>8}{'ms accel. 1':>13}{'2':>8}{'saved':>8}{'ms all 1':>11}{'2':>8}{'saved':>8}"
+    print(f"{'links':<44}{'nodes':>6}{heads}")
+    savings = []
+    for one, two in pairs(rows, "nodes", "links"):
+        alone, all_ = saved(one, two, "accelerator_seconds"), saved(one, two)
+        names = dict(nodes=one["nodes"], links=one["links"])
+        savings.append(dict(names, saved_accelerator_time=alone, saved_time=all_))
+        text = f"{one['links']:<44}{one['nodes']:>6}"
+        text += f"{one['remote_bytes'] * 1e-6:>13.2f}{two['remote_bytes'] * 1e-6:>8.2f}"
+        text += f"{one['accelerator_seconds'] * 1e3:>13.3f}{two['accelerator_seconds'] * 1e3:>8.3f}{100 * alone:>7.0f}%"
+        print(text + f"{one['seconds'] * 1e3:>11.3f}{two['seconds'] * 1e3:>8.3f}{100 * all_:>7.0f}%")
+    return savings
+
+
+def say_simulated(rows):
+    print(f"{'links':<52}{'nodes':>6}{'MB remote 1':>13}{'2':>7}{'ms 1':>9}{'2':>9}{'saved':>8}")
+    for one, two in pairs(rows, "case", "nodes"):
+        text = f"{one['case']:<52}{one['nodes']:>6}"
+        text += f"{one['remote_bytes'] * 1e-6:>13.1f}{two['remote_bytes'] * 1e-6:>7.1f}"
+        print(text + f"{one['seconds'] * 1e3:>9.3f}{two['seconds'] * 1e3:>9.3f}{100 * saved(one, two):>7.0f}%")
+
+
+def over_nodes(axis, rows, key, label, **style):
+    """Draws milliseconds over the number of nodes."""
+    xs = [r["nodes"] for r in rows]
+    axis.plot(xs, [1e3 * r[key] for r in rows], marker="o", markersize=4, label=label, **style)
+    axis.set(xscale="log", ylim=(0, None))
+    axis.set_xticks(sorted(set(xs)), [str(n) for n in sorted(set(xs))])
+    axis.minorticks_off()
+    axis.grid(alpha=0.3)
+
+
+def plot_modelled(rows, path):
     kinds = list(dict.fromkeys(r["links"] for r in rows))
     figure, axes = plt.subplots(2, (len(kinds) + 1) // 2, figsize=(13, 7.2), layout="constrained", sharex=True)
     for axis, kind in zip(axes.flat, kinds):
-        for algorithm, label, colour in (
-            ("greedy", "Algorithm 1", "#d94801"),
-            ("inner_outer", "Algorithm 2", "#08519c"),
-        ):
+        for (algorithm, label), colour in zip(ALGORITHMS.items(), ("#d94801", "#08519c")):
             of_kind = [r for r in rows if (r["links"], r["algorithm"]) == (kind, algorithm)]
-            for key, style, what in (
-                ("accelerator_seconds", "-", "accelerators"),
-                ("seconds", ":", "with the CPUs' traffic"),
-            ):
-                axis.plot(
-                    [r["nodes"] for r in of_kind],
-                    [1e3 * r[key] for r in of_kind],
-                    style,
-                    marker="o",
-                    markersize=4,
-                    color=colour,
-                    label=f"{label}, {what}",
-                )
-        axis.set(title=kind, xscale="log", ylim=(0, None))
-        axis.title.set_fontsize(10)
-        axis.set_xticks(sorted({r["nodes"] for r in rows}), [str(n) for n in sorted({r["nodes"] for r in rows})])
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
+            over_nodes(axis, of_kind, "accelerator_seconds", f"{label}, accelerators", color=colour)
+            over_nodes(axis, of_kind, "seconds", f"{label}, with the CPUs' traffic", color=colour, linestyle=":")
+        axis.set_title(kind, fontsize=10)
     for axis in axes[:, 0]:
         axis.set_ylabel("modelled ms per exchange")
     for axis in axes[-1]:
         axis.set_xlabel("nodes")
     axes[0][0].legend(fontsize=8)
     figure.suptitle("Modelled time of an exchange of ghost cells, slowest node", fontsize=11)
+    save(figure, path)
+
+
+def plot_simulated(grid, figure_rows, sweep_rows, path):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+    # Lines of Algorithm 2 lie upon each other.
+    for way, colour, width in zip(WAYS, ("#08519c", "#d94801"), (3.5, 1.5)):
+        for (algorithm, label), style in zip(ALGORITHMS.items(), ("-", "--")):
+            rows = [r for r in figure_rows if (r["case"], r["algorithm"]) == (way, algorithm)]
+            over_nodes(left, rows, "seconds", f"{label}, {way}", color=colour, linestyle=style, linewidth=width)
+    left.set(xlabel="nodes", ylabel="simulated ms per exchange")
+    for (key, (_, label)), marker in zip(SWEEP.items(), "os^D"):
+        of_key = [r for r in sweep_rows if r["case"].startswith(key + " ")]
+        points = sorted((one[key] / ALONE[key], 100 * saved(one, two)) for one, two in pairs(of_key, "case"))
+        right.plot(*zip(*points), marker=marker, markersize=5, label=label)
+    ticks = [0.2, 0.5, 1, 2, 5, 10, 20]
+    right.set(xscale="log", xlabel='value / that of "accelerators alone" on the left')
+    right.set_ylabel(f"% of the time saved by Algorithm 2, {sweep_rows[0]['nodes']} nodes")
+    right.set_xticks(ticks, [str(t) for t in ticks])
+    right.minorticks_off()
+    right.axhline(0, color="black", linewidth=0.8)
+    right.grid(alpha=0.3)
+    for axis in (left, right):
+        axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14))
+    title = (
+        f"SIMULATED exchange of ghost cells, {' x '.join(map(str, grid))} cells, 3 accelerators a node, slowest rank"
+    )
+    figure.suptitle(title, fontsize=11)
     save(figure, path)

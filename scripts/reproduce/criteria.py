@@ -10,18 +10,16 @@ us for each particle that moves. All criteria see the same loads and prices; mod
 alone and the best schedule is known exactly.
 
 The table shows how much longer each criterion takes than that schedule, in percent, computing and balancing together.
-Times are counted work, so it is the same on every machine. A series that exists is not recorded again; --fresh records
-all.
+Times are counted work, so it is the same on every machine. Series and replays that exist are not made again.
+Writes results/criteria/: summary.json and pictures.
 """
-import argparse
-import csv
 import os
-import shutil
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, read_json, words, write_json  # noqa: E402
-from plotting import h5py, np, plt, save  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import mpiexec, read_csv, write_json
+from plotting import h5py, np, plt, save
+from studies import build, markdown_head, markdown_row, options_of, steelyard
 
 OUT = "results/criteria"
 UNLIKE = [  # slabs of unlike size and density that meet off-centre
@@ -43,17 +41,12 @@ CRITERIA = ["gain", "menon", "boulmier", "procassini", "zhai", "threshold", "eve
 EVERY = 5
 
 
-def record(name, fresh):
+def record(name):
     """The load series of a collision."""
     deck, settings, _ = COLLISIONS[name]
-    out = f"{OUT}/{name}"
-    if fresh:
-        shutil.rmtree(out, ignore_errors=True)
-    if not os.path.exists(f"{out}/summary.json"):
-        shutil.rmtree(out, ignore_errors=True)
-        steps = ["run.steps=2000", "balance.every=0", "balance.compare=[]", f"output.loads_every={EVERY}"]
-        call(mpiexec(2) + ["build/steelyard", "run", deck, "--out", out] + words(settings + steps))
-    return f"{out}/loads.h5"
+    steps = ["run.steps=2000", "balance.every=0", "balance.compare=[]", f"output.loads_every={EVERY}"]
+    steelyard("run", deck, out=f"{OUT}/{name}", settings=settings + steps, start=mpiexec(2), keep=True)
+    return f"{OUT}/{name}/loads.h5"
 
 
 def mean_step(loads, processes):
@@ -62,37 +55,25 @@ def mean_step(loads, processes):
         return float(np.mean([f["load"][t].sum() for t in range(f["load"].shape[0])])) / processes
 
 
-def replay(name, loads, cost, fresh):
+def replay(name, loads, cost):
     """summary.json of all criteria with a balancing of so many mean steps, and the folder of the replay."""
     processes, out = COLLISIONS[name][2], f"{OUT}/{name}_{cost}"
-    if fresh:
-        shutil.rmtree(out, ignore_errors=True)
-    if not os.path.exists(f"{out}/summary.json"):
-        shutil.rmtree(out, ignore_errors=True)
-        entries = ", ".join(f"{{name: {c}, model: exact, criterion: {c}}}" for c in CRITERIA)
-        settings = [
-            f"balance.processes={processes}",
-            "balance.model=exact",
-            "balance.speeds=off",
-            "balance.constants.start=uniform",
-            "balance.partition={cut: strips, patches_per_process: 8, sticky: false}",
-            f"balance.work.balancing={cost * mean_step(loads, processes)!r}",
-            f"balance.compare=[{entries}]",
-        ]
-        call(mpiexec(2) + ["build/steelyard", "replay", loads, "--optimum", "--out", out] + words(settings))
-    return read_json(f"{out}/summary.json"), out
+    entries = ", ".join(f"{{name: {c}, model: exact, criterion: {c}}}" for c in CRITERIA)
+    settings = [f"balance.processes={processes}", "balance.model=exact", "balance.speeds=off"]
+    settings += ["balance.constants.start=uniform"]
+    settings += ["balance.partition={cut: strips, patches_per_process: 8, sticky: false}"]
+    settings += [f"balance.work.balancing={cost * mean_step(loads, processes)!r}", f"balance.compare=[{entries}]"]
+    return steelyard("replay", loads, "--optimum", out=out, settings=settings, start=mpiexec(2), keep=True), out
 
 
 def draw(name, cost, summary, out):
     """The imbalance that each criterion leaves, and its balancings, beside those of the best schedule."""
     curves = {}
-    with open(f"{out}/balance.csv") as f:
-        for row in csv.DictReader(f):
-            curves.setdefault(row["model"], []).append((int(row["step"]), float(row["lbe"]), row["decision"]))
+    for row in read_csv(f"{out}/balance.csv"):
+        curves.setdefault(row["model"], []).append((int(row["step"]), float(row["lbe"]), row["decision"]))
     shown = [c for c in CRITERIA if c != "never"]
-    figure, (above, below) = plt.subplots(
-        2, 1, figsize=(9, 7), sharex=True, layout="constrained", gridspec_kw={"height_ratios": (3, 2)}
-    )
+    rows = dict(sharex=True, gridspec_kw={"height_ratios": (3, 2)})
+    figure, (above, below) = plt.subplots(2, 1, figsize=(9, 7), layout="constrained", **rows)
     colours = plt.get_cmap("tab10").colors
     for i, criterion in enumerate(CRITERIA):
         steps, lbe, decisions = zip(*curves[criterion])
@@ -113,51 +94,42 @@ def draw(name, cost, summary, out):
     above.set_ylim(0)
     above.legend(fontsize=8)
     above.grid(alpha=0.25)
-    plural = "" if cost == 1 else "s"
-    above.set_title(
-        f"{name}: {COLLISIONS[name][2]} processes, counted work, a balancing costs {cost} mean step{plural}",
-        fontsize=10,
-    )
+    steps = f"{cost} mean step{'' if cost == 1 else 's'}"
+    title = f"{name}: {COLLISIONS[name][2]} processes, counted work, a balancing costs {steps}"
+    above.set_title(title, fontsize=10)
     save(figure, f"{OUT}/{name}_{cost}.png")
-    plt.close(figure)
+
+
+def cases_of(name, cost, summary):
+    """The cases of all criteria in one replay."""
+    best, cases = summary["optimum"], []
+    for criterion in CRITERIA:
+        its = summary["contenders"][criterion]
+        case = dict(deck=COLLISIONS[name][0], settings=COLLISIONS[name][1], collision=name, cost=cost)
+        case.update(criterion=criterion, seconds=its["seconds"], balancings=its["balancings"])
+        case.update(seconds_optimum=best["seconds"], balancings_optimum=len(best["steps"]))
+        cases.append(dict(case, ratio=its["seconds"] / best["seconds"]))
+    return cases
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="criteria.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--fresh", action="store_true", help="record and replay again what exists")
+    parser = options_of(__doc__)
     parser.add_argument("--only", nargs="+", choices=list(COLLISIONS), default=list(COLLISIONS))
     arguments = parser.parse_args()
+    build("steelyard")
     os.makedirs(OUT, exist_ok=True)
-    cases, table = [], []
-    for name in arguments.only:
-        loads = record(name, arguments.fresh)
-        for cost in COSTS:
-            summary, out = replay(name, loads, cost, arguments.fresh)
-            draw(name, cost, summary, out)
-            best = summary["optimum"]
-            over = {c: 100 * (summary["contenders"][c]["seconds"] / best["seconds"] - 1) for c in CRITERIA}
-            for c in CRITERIA:
-                its = summary["contenders"][c]
-                cases.append(
-                    {
-                        "deck": COLLISIONS[name][0],
-                        "settings": COLLISIONS[name][1],
-                        "collision": name,
-                        "cost": cost,
-                        "criterion": c,
-                        "seconds": its["seconds"],
-                        "balancings": its["balancings"],
-                        "seconds_optimum": best["seconds"],
-                        "balancings_optimum": len(best["steps"]),
-                        "ratio": its["seconds"] / best["seconds"],
-                    }
-                )
-            cells = [name, str(cost), str(len(best["steps"]))] + [f"{over[c]:.1f}" for c in CRITERIA]
-            table.append("| " + " | ".join(cells) + " |")
     heads = ["collision", "cost, mean steps", "best: balancings"] + [f"`{c}`" for c in CRITERIA]
-    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|\n" + "\n".join(table))
+    cases, table = [], [markdown_head(heads)]
+    for name in arguments.only:
+        loads = record(name)
+        for cost in COSTS:
+            summary, out = replay(name, loads, cost)
+            draw(name, cost, summary, out)
+            found = cases_of(name, cost, summary)
+            over = [f"{100 * (c['ratio'] - 1):.1f}" for c in found]
+            table.append(markdown_row([name, cost, found[0]["balancings_optimum"], *over]))
+            cases += found
+    print("\n".join(table))
     write_json(f"{OUT}/summary.json", {"simulated": False, "cases": cases})
 
 

@@ -7,22 +7,22 @@ the middle on it runs again for 200 steps and records what its cells cost every 
 (steelyard replay) at each of its entries, by each model with each partitioner, beside an even partition that stays. The
 table shows the overall LBE in percent, by counted work, without the first balancing, whose loads nobody had measured;
 so it is the same on every machine. Processes are equally fast, and models are told so (speeds: off). A run or replay
-that exists is not made again; --fresh makes all.
+that exists is not made again.
 
-  --quick   courses of a quarter of the steps, 64 processes, two models and two partitioners: a minute or two
+Writes results/gallery/ (with --quick results/gallery/quick/): table.md, summary.json and a picture of each deck.
 """
-import argparse
 import glob
 import os
 import re
 import shutil
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, draw, fail, mpiexec, read_json, words, write_json  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import ROOT, draw, fail, mpiexec, read_json, write_json
+from studies import build, markdown_head, markdown_row, options_of, steelyard
 
 OUT, DOCS = "results/gallery", "docs/gallery"
-DECKS = sorted(os.path.basename(path)[:-5] for path in glob.glob("inputs/gallery/*.yaml"))
+DECKS = sorted(os.path.basename(path)[:-5] for path in glob.glob(f"{ROOT}/inputs/gallery/*.yaml"))
 MODELS = ["time_average", "particle_count", "a1", "r1", "exact"]
 PARTITIONS = {  # name in the table: deck's section partition
     "rcb": "{kind: rcb}",
@@ -44,75 +44,55 @@ COURSE = [  # 64 processes balanced by the true costs, beside an even partition 
 TABLE = re.compile(r"(?<=<!-- table -->\n).*(?=<!-- end of table -->)", re.S)
 
 
-def made(out, command, settings, fresh):
-    """The output directory of a command that has ended; it is not run again unless all is made anew."""
-    if fresh or not os.path.exists(f"{out}/summary.json"):
-        shutil.rmtree(out, ignore_errors=True)
-        call([*command, "--out", out, "--quiet"] + words(settings))
-    return out
-
-
-def record(name, out, quick, fresh):
+def record(name, out, quick):
     """The directories of a deck's course, and of the steps from its middle on."""
-    deck = f"inputs/gallery/{name}.yaml"
+    deck, course, window = f"inputs/gallery/{name}.yaml", f"{out}/course", f"{out}/window"
     with open(deck) as f:
         steps = int(re.search(r"steps: (\d+)", f.read())[1]) // (4 if quick else 1)
-    middle, every = steps // 2, steps // INTERVALS
-    run = [*mpiexec(2), "build/steelyard", "run", deck]
+    middle, every, how = steps // 2, steps // INTERVALS, dict(start=mpiexec(2), keep=True)
     of_course = [f"run.steps={steps}", f"balance.every={every}", f"checkpoint.every={middle}"]
-    course = made(f"{out}/course", run, COURSE + of_course, fresh)
+    steelyard("run", deck, out=course, settings=COURSE + of_course, **how)
     of_window = [f"run.steps={middle + INTERVALS * EVERY}", f"output.loads_every={EVERY}", "balance.every=0"]
-    restarted = [*run, "--restart", f"{course}/checkpoint_{middle}.h5"]
-    return course, made(f"{out}/window", restarted, of_window, fresh)
+    restart = ["--restart", f"{course}/checkpoint_{middle}.h5"]
+    steelyard("run", deck, *restart, out=window, settings=of_window, **how)
+    return course, window
 
 
-def replay(series, to, processes, models, partitions, fresh):
-    """The directory of a replay by so many processes, of an even partition and of all models with all partitions."""
+def replay(series, processes, models, partitions):
+    """The overall LBE by so many processes, of an even partition and of all models with all partitions."""
     entries = [f"{{name: {m}+{p}, model: {m}, partition: {PARTITIONS[p]}}}" for m in models for p in partitions]
-    settings = [
-        f"balance.processes={processes}",
-        "balance.criterion=every",
-        "balance.speeds=off",
-        "balance.partition={kind: none}",
-        f"balance.compare=[{', '.join(entries)}]",
-    ]
-    return made(to, ["build/steelyard", "replay", f"{series}/loads.h5"], settings, fresh)
-
-
-def overall_lbe(replayed):
-    summary = read_json(f"{replayed}/summary.json")
+    settings = [f"balance.processes={processes}", "balance.criterion=every", "balance.speeds=off"]
+    settings += ["balance.partition={kind: none}", f"balance.compare=[{', '.join(entries)}]"]
+    summary = steelyard("replay", f"{series}/loads.h5", out=f"{series}/{processes}", settings=settings, keep=True)
     measured = {m: v for m, v in summary["overall_lbe_measured"].items() if v is not None}
     return summary["overall_lbe"] | measured
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="gallery.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true")
+    parser = options_of(__doc__)
+    small = "courses of a quarter of the steps, 64 processes, two models and two partitioners: a minute or two"
+    parser.add_argument("--quick", action="store_true", help=small)
     parser.add_argument("--docs", action="store_true", help="also put them into docs/gallery.md")
-    parser.add_argument("--fresh", action="store_true", help="run and replay again what exists")
     parser.add_argument("--only", nargs="+", choices=DECKS, default=DECKS)
     arguments = parser.parse_args()
     if arguments.docs and (arguments.quick or arguments.only != DECKS):
         fail("--docs is for the whole table; leave --quick and --only out")
+    build("steelyard")
     models, partitions, processes = MODELS, list(PARTITIONS), PROCESSES
     if arguments.quick:
         models, partitions, processes = ["a1", "r1"], ["rcb", "cells"], [64]
     base = f"{OUT}/quick" if arguments.quick else OUT
     os.makedirs(base, exist_ok=True)
     heads = ["deck", "particles", "cells", "partitioner", "even and fixed"] + [f"`{m}`" for m in models]
-    rows, cases = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"], []
-    print("\n".join(rows))
+    rows, cases = [markdown_head(heads)], []
+    print(rows[0])
     for name in arguments.only:
-        fresh = arguments.fresh
-        course, window = record(name, f"{base}/{name}", arguments.quick, fresh)
+        course, window = record(name, f"{base}/{name}", arguments.quick)
         draw("map", f"{base}/{name}.png", course, options=("--colour", "load"))
-        lbe = [overall_lbe(replay(window, f"{window}/{n}", n, models, partitions, fresh)) for n in processes]
+        lbe = [replay(window, n, models, partitions) for n in processes]
         run = read_json(f"{window}/summary.json")
-        cases.append(
-            {"deck": name, "particles": run["particles"], "cells": run["cells"], "lbe": dict(zip(processes, lbe))}
-        )
+        sizes = dict(particles=run["particles"], cells=run["cells"])
+        cases.append(dict(deck=name, **sizes, lbe=dict(zip(processes, lbe))))
 
         def cell(label):
             return " / ".join(f"{100 * found[label]:.1f}" for found in lbe)
@@ -121,7 +101,7 @@ def main():
             first = p == partitions[0]
             what = [f"`{name}`", f"{run['particles']:,}", f"{run['cells']:,}"] if first else [""] * 3
             values = [cell("none") if first else ""] + [cell(f"{m}+{p}") for m in models]
-            rows.append("| " + " | ".join([*what, p, *values]) + " |")
+            rows.append(markdown_row([*what, p, *values]))
             print(rows[-1], flush=True)
     table = "\n".join(rows) + "\n"
     with open(f"{base}/table.md", "w") as f:

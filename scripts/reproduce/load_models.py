@@ -20,20 +20,20 @@ dt = 1e-13 (nothing moves), test 2 with dt = 1e-3. All models see one trajectory
 
 Except with --wall, the processes are virtual and their times are counted work with the costs of the deck. So the table
 is the same on every machine and any number of ranks; it says how models and partitions compare, not how fast a machine
-is. A stage whose results exist is not run again; --fresh runs all stages.
+is. A stage whose results exist is not run again; remove them to have it run. Writes results/load_models/: summary.json,
+lbe.csv, pictures.
 """
-import argparse
 import csv
 import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, draw, mpiexec, words, write_json  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import draw, mpiexec, read_csv, write_json
+from studies import build, options_of, steelyard
 
 MODELS = ["time_average", "moving_average", "particle_count", "hybrid", "a1", "b1", "r1", "r1_ahead", "exact"]
 COMPARED = "balance.compare=[" + ", ".join(m for m in MODELS if m != "r1") + "]"  # the decks' driver is r1
@@ -49,7 +49,10 @@ DECKS = {  # (quick, full, in space): deck and name
     (True, False, True): ("inputs/lbe200_3d.yaml", "space_quick"),
 }
 DT = {"test1": "1e-13", "test2": "1e-3"}
-BALANCED_STEPS = 1000
+FIRST, LAST = 1000, 2000  # steps of stage 1, and of both stages
+CUTS = ["patches", "strips", "cells"]
+MEANS = ["lbe_model", "particles_moved", "ghost_cells", "model_seconds", "partition_seconds"]
+STICKY = [f"balance.partition.{key}" for key in ("sticky=true", "cut=strips", "patches_per_process=4")]
 REGION = "balance.work.region={lower: [1300, 90], upper: [1450, 180], factor: 3}"
 STUDIES = {  # name: what is set beside the deck, all in test 2 with cuts at cells unless said
     "plain": [],
@@ -57,72 +60,32 @@ STUDIES = {  # name: what is set beside the deck, all in test 2 with cuts at cel
     "noise 1 %": ["balance.noise=0.01"],
     "region x 3": [REGION],
     "outside features": ["balance.work.capacity=10", "balance.work.spill=2e-9"],
-    "sticky morton strips": [
-        "balance.partition.sticky=true",
-        "balance.partition.cut=strips",
-        "balance.partition.patches_per_process=4",
-    ],
-    "sticky tree strips": [
-        "balance.partition.sticky=true",
-        "balance.partition.cut=strips",
-        "balance.partition.patches_per_process=4",
-        "balance.partition.order=tree",
-    ],
+    "sticky morton strips": STICKY,
+    "sticky tree strips": STICKY + ["balance.partition.order=tree"],
 }
 
 
 def run(arguments, deck, out, settings, restart=None):
-    command = [*mpiexec(arguments.ranks), "build/steelyard", "run", deck, "--out", out]
-    if restart:
-        command += ["--restart", restart]
-    command += words(settings)
-    print(f"\n> {' '.join(command)}", flush=True)
-    call(command, threads=os.environ.get("OMP_NUM_THREADS", "1"))
+    """The summary of a stage, which is run if it has not been yet."""
+    how = dict(start=mpiexec(arguments.ranks), threads=os.environ.get("OMP_NUM_THREADS", "1"), keep=True)
+    more = ["--restart", restart] if restart else []
+    print(f"\n> {out}: {deck}, {' '.join(settings)}", flush=True)
+    return steelyard("run", deck, *more, out=out, settings=settings, **how)
 
 
-def finished(out, step, settings):
-    """The summary of a run that reached `step` with these settings, or None."""
-    try:
-        with open(os.path.join(out, "settings.json")) as f:
-            if json.load(f) != settings:
-                return None
-        with open(os.path.join(out, "summary.json")) as f:
-            s = json.load(f)
-        return s if s["steps"] == step else None
-    except (OSError, ValueError, KeyError):
-        return None
-
-
-def stage(arguments, deck, out, step, settings, restart=None):
-    summary = None if arguments.fresh else finished(out, step, settings)
-    if summary is None:
-        shutil.rmtree(out, ignore_errors=True)
-        run(arguments, deck, out, settings, restart)
-        with open(os.path.join(out, "settings.json"), "w") as f:
-            json.dump(settings, f)
-        summary = finished(out, step, settings)
-    return summary
+def stage_1(arguments, deck, base):
+    """The checkpoint from which the tests go on."""
+    out = os.path.join(base, "stage1")
+    run(arguments, deck, out, ["balance.every=0", f"checkpoint.every={FIRST}"])
+    return os.path.join(out, f"checkpoint_{FIRST}.h5")
 
 
 def means(out):
     """Of each model over its balancings: LBE_m, part of the particles that moved, ghost cells, seconds."""
-    sums = {}
-    with open(os.path.join(out, "balance.csv")) as f:
-        for row in csv.DictReader(f):
-            s = sums.setdefault(row["model"], [0] * 6)
-            for i, v in enumerate(
-                [
-                    1,
-                    row["lbe_model"],
-                    row["particles_moved"],
-                    row["ghost_cells"],
-                    row["model_seconds"],
-                    row["partition_seconds"],
-                ]
-            ):
-                s[i] += float(v)
-    keys = ["lbe_model", "particles_moved", "ghost_cells", "model_seconds", "partition_seconds"]
-    return {m: dict(zip(keys, [v / s[0] for v in s[1:]])) for m, s in sums.items()}
+    rows = {}
+    for row in read_csv(os.path.join(out, "balance.csv")):
+        rows.setdefault(row["model"], []).append(row)
+    return {m: {key: statistics.fmean(float(r[key]) for r in of) for key in MEANS} for m, of in rows.items()}
 
 
 def both_ways(lbe, measured):
@@ -131,10 +94,8 @@ def both_ways(lbe, measured):
 
 
 def table(result, cuts, tests):
-    print(
-        f"\noverall LBE in %, {result['processes']} virtual processes, {result['particles']} particles, counted work"
-        f" ({result['deck']})"
-    )
+    sizes = f"{result['processes']} virtual processes, {result['particles']} particles, counted work"
+    print(f"\noverall LBE in %, {sizes} ({result['deck']})")
     print(f"{'':<16}" + "".join(f"{t + ': paper':>16}" + "".join(f"{c:>16}" for c in cuts) for t in tests))
     for m in MODELS:
         line = f"{m:<16}"
@@ -142,17 +103,12 @@ def table(result, cuts, tests):
             line += f"{PAPER[t][m] * 100:>16.1f}" if m in PAPER[t] else f"{'-':>16}"
             line += "".join(f"{both_ways(result['cuts'][c][t][m], result['measured'][c][t][m]):>16}" for c in cuts)
         print(line)
-    print(
-        "LBE_m of r1     "
-        + "".join(
-            f"{'':>16}" + "".join(f"{result['means'][c][t]['r1']['lbe_model'] * 100:>16.2f}" for c in cuts)
-            for t in tests
-        )
-    )
-    print(
-        "hybrid: the paper's 46-49 % cannot come out of its own formula on this deck; the order of the others is the"
-        " paper's."
-    )
+    line = "LBE_m of r1     "
+    for t in tests:
+        line += f"{'':>16}" + "".join(f"{result['means'][c][t]['r1']['lbe_model'] * 100:>16.2f}" for c in cuts)
+    print(line)
+    print("hybrid: the paper's 46-49 % cannot come out of its own formula on this deck; the order of the others is the")
+    print("paper's.")
 
 
 def equal_work(ranks, processes, microseconds):
@@ -161,212 +117,118 @@ def equal_work(ranks, processes, microseconds):
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=600).stdout)
 
 
-def mean_microseconds(out):
-    """The mean time of a process in a step of a run, from its balance.csv."""
-    with open(os.path.join(out, "balance.csv")) as f:
-        return 1e6 * statistics.fmean(float(row["mean_seconds"]) for row in csv.DictReader(f))
-
-
 def wall(arguments):
     """Overall LBE by thread timers, each model driving a run of its own from the same checkpoint."""
-    deck, base, steps = "inputs/lbe64.yaml", os.path.join(arguments.out, "wall"), 500
-    os.makedirs(arguments.out, exist_ok=True)
-    first = os.path.join(base, "stage1")
-    stage(arguments, deck, first, BALANCED_STEPS, ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"])
-    start = os.path.join(first, f"checkpoint_{BALANCED_STEPS}.h5")
-    models = [m for m in arguments.models or MODELS if m != "exact"] + ([] if arguments.models else ["none"])
-    timers = ["wall", "cpu"]
-    runs = {(m, timer): [] for m in models for timer in timers}
-    equal = {timer: [] for timer in timers}
-    for i in range(arguments.rounds):
-        for m, timer in runs:
+    deck, base, steps, timers = "inputs/lbe64.yaml", os.path.join(arguments.out, "wall"), 500, ["wall", "cpu"]
+    start = stage_1(arguments, deck, base)
+    models = arguments.models or [m for m in MODELS if m != "exact"] + ["none"]
+
+    def one_round(i):
+        """Summaries by model and timer, and what timers say of equal work."""
+        runs = {}
+        for m, timer in ((m, timer) for m in models for timer in timers):
             how = ["balance.partition.kind=none"] if m == "none" else [f"balance.model={m}"]
-            how += [f"balance.timer={timer}", f"run.steps={BALANCED_STEPS + steps}"]
-            out = os.path.join(base, f"{m}_{timer}_{i}")
-            runs[m, timer].append(stage(arguments, deck, out, BALANCED_STEPS + steps, how, start))
-        s = runs[models[0], "wall"][i]
-        found = equal_work(s["ranks"], s["processes"], mean_microseconds(os.path.join(base, f"{models[0]}_wall_{i}")))
-        for timer in timers:
-            equal[timer].append(found[timer])
+            settings = how + [f"balance.timer={timer}", f"run.steps={FIRST + steps}"]
+            runs[m, timer] = run(arguments, deck, os.path.join(base, f"{m}_{timer}_{i}"), settings, start)
+        s, rows = runs[models[0], "wall"], read_csv(os.path.join(base, f"{models[0]}_wall_{i}", "balance.csv"))
+        microseconds = 1e6 * statistics.fmean(float(row["mean_seconds"]) for row in rows)
+        return runs, equal_work(s["ranks"], s["processes"], microseconds)
 
-    def median(name, label=lambda value, m: value[m]):
-        return {
-            timer: {m: statistics.median(label(run[name], m) for run in runs[m, timer]) for m in models}
-            for timer in timers
-        }
+    rounds = [one_round(i) for i in range(arguments.rounds)]
+    s = rounds[-1][0][models[0], "wall"]
 
-    lbe, measured = median("overall_lbe"), median("overall_lbe_measured")
-    seconds = median("wall_seconds", lambda value, _: value)
+    def medians(value):
+        """By timer and model, of value(summary, model)."""
+        return {t: {m: statistics.median(value(runs[m, t], m) for runs, _ in rounds) for m in models} for t in timers}
+
+    lbe, measured = (medians(lambda s, m: s[key][m]) for key in ("overall_lbe", "overall_lbe_measured"))
+    seconds = medians(lambda s, _: s["wall_seconds"])
+    equal = {t: [found[t] for _, found in rounds] for t in timers}
     same = {t: {n: statistics.median(e[n] for e in equal[t]) for n in equal[t][0]} for t in timers}
-    print(
-        f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks,"
-        f" {s['particles']} particles, {steps} steps ({deck}), medians of {arguments.rounds}"
-    )
+    sizes = f"{s['processes']} processes on {s['ranks']} ranks, {s['particles']} particles, {steps} steps ({deck})"
+    print(f"\noverall LBE in % by thread timers, {sizes}, medians of {arguments.rounds}")
     print(f"{'':<16}{'wall clock':>18}{'CPU time':>18}")
     for m in models:
         print(f"{m:<16}" + "".join(f"{both_ways(lbe[t][m], measured[t][m]):>18}" for t in timers))
     print(f"{'equal work':<16}" + "".join(f"{100 * same[t]['overall_lbe']:>18.1f}" for t in timers))
     print("equal work: as many pieces of equal arithmetic, as long as a process of the run, in turns with the runs")
-    write_json(
-        os.path.join(base, "summary.json"),
-        {
-            "simulated": False,
-            "deck": deck,
-            "clock": "wall",
-            "processes": s["processes"],
-            "ranks": s["ranks"],
-            "particles": s["particles"],
-            "steps": steps,
-            "overall_lbe": lbe["wall"],
-            "overall_lbe_measured": measured["wall"],
-            "wall_seconds": seconds["wall"],
-            "by_cpu_time": {
-                "overall_lbe": lbe["cpu"],
-                "overall_lbe_measured": measured["cpu"],
-                "wall_seconds": seconds["cpu"],
-            },
-            "equal_work": same,
-            "rounds": arguments.rounds,
-        },
-    )
+    result = {"simulated": False, "deck": deck, "clock": "wall", "steps": steps, "equal_work": same}
+    result.update({key: s[key] for key in ("processes", "ranks", "particles")}, rounds=arguments.rounds)
+    by = {t: dict(overall_lbe=lbe[t], overall_lbe_measured=measured[t], wall_seconds=seconds[t]) for t in timers}
+    write_json(os.path.join(base, "summary.json"), result | by["wall"] | {"by_cpu_time": by["cpu"]})
+
+
+def cut_tests(arguments, deck, base, start):
+    """The part of summary.json about all cuts and tests, and the rows of lbe.csv."""
+    result, rows = {"cuts": {}, "measured": {}, "means": {}}, []
+    for cut, test in ((cut, test) for cut in arguments.cuts for test in arguments.tests):
+        out = os.path.join(base, f"{test}_{cut}")
+        settings = [f"run.steps={LAST}", f"run.dt={DT[test]}", COMPARED, f"balance.partition.cut={cut}"]
+        summary = run(arguments, deck, out, settings + [f"output.fields_every={LAST}"], start)
+        result.update({key: summary[key] for key in ("particles", "cells", "processes", "clock", "version")})
+        of = means(out)
+        lbe, measured = ({m: summary[key][m] for m in MODELS} for key in ("overall_lbe", "overall_lbe_measured"))
+        for key, values in (("cuts", lbe), ("measured", measured), ("means", of)):
+            result[key].setdefault(cut, {})[test] = values
+        rows += [[test, cut, m, lbe[m], measured[m], of[m]["lbe_model"]] for m in MODELS]
+    return result, rows
+
+
+def studies(arguments):
+    """Test 2 on the strip with other settings; prints the table, returns the part of summary.json."""
+    deck, found = "inputs/lbe240.yaml", {}
+    start = stage_1(arguments, deck, os.path.join(arguments.out, "quick"))
+    for study, settings in STUDIES.items():
+        out = os.path.join(arguments.out, "studies", re.sub(r"\W+", "_", study))
+        common = [f"run.steps={LAST}", "run.dt=1e-3", COMPARED, "balance.partition.cut=cells"]
+        summary, r1 = run(arguments, deck, out, common + settings, start), means(out)["r1"]
+        found[study] = {"settings": settings, "lbe_model": r1["lbe_model"]}
+        found[study].update({key: summary[key] for key in ("overall_lbe", "overall_lbe_measured")})
+        found[study]["particles_moved"] = r1["particles_moved"] / summary["particles"]
+    print(f"\nstudies, {deck}, test 2: overall LBE in %; LBE_m and particles moved per balancing by r1")
+    print(f"{'':<24}" + "".join(f"{m[:14]:>16}" for m in MODELS) + f"{'LBE_m':>9}{'moved':>9}")
+    for study, s in found.items():
+        lbe = "".join(f"{both_ways(s['overall_lbe'][m], s['overall_lbe_measured'][m]):>16}" for m in MODELS)
+        print(f"{study:<24}{lbe}{s['lbe_model'] * 100:>9.2f}{s['particles_moved'] * 100:>8.1f}%")
+    return found
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="load_models.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
-    parser.add_argument("--space", action="store_true")
-    parser.add_argument("--studies", action="store_true")
-    parser.add_argument("--wall", action="store_true")
+    for name in ("--quick", "--full"):
+        size.add_argument(name, action="store_true")
+    for name in ("--space", "--studies", "--wall"):
+        parser.add_argument(name, action="store_true")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--models", nargs="+", choices=MODELS, help="with --wall: only these")
-    parser.add_argument(
-        "--cuts", nargs="+", choices=["patches", "strips", "cells"], default=["patches", "strips", "cells"]
-    )
-    parser.add_argument("--tests", nargs="+", choices=["test1", "test2"], default=["test1", "test2"])
+    for name, known in (("--cuts", CUTS), ("--tests", list(DT))):
+        parser.add_argument(name, nargs="+", choices=known, default=known, help="only these")
     parser.add_argument("--ranks", type=int, default=len(os.sched_getaffinity(0)), help="MPI ranks (default: cores)")
-    parser.add_argument("--out", default="results/load_models")
-    parser.add_argument("--fresh", action="store_true", help="run what is there again")
     arguments = parser.parse_args()
-
-    if arguments.wall:
-        return wall(arguments)
     if arguments.full and arguments.space:
         parser.error("--full is in two dimensions; leave --full or --space out")
+    build("steelyard", "bench_equal_work")
+    arguments.out = "results/load_models"
+    if arguments.wall:
+        return wall(arguments)
     deck, name = DECKS[arguments.quick, arguments.full, arguments.space]
     base = os.path.join(arguments.out, name)
-    os.makedirs(arguments.out, exist_ok=True)
-
-    first = os.path.join(base, "stage1")
-    stage(arguments, deck, first, BALANCED_STEPS, ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"])
-    start = os.path.join(first, f"checkpoint_{BALANCED_STEPS}.h5")
-
-    result = {
-        "simulated": True,
-        "what": "virtual processes, counted work",
-        "deck": deck,
-        "size": name,
-        "ranks": arguments.ranks,
-        "cuts": {},
-        "measured": {},
-        "means": {},
-        "paper": PAPER,
-    }
-    rows = []
-    for cut in arguments.cuts:
-        result["cuts"][cut], result["measured"][cut], result["means"][cut] = {}, {}, {}
-        for test in arguments.tests:
-            out = os.path.join(base, f"{test}_{cut}")
-            last = 2 * BALANCED_STEPS
-            summary = stage(
-                arguments,
-                deck,
-                out,
-                last,
-                [
-                    f"run.steps={last}",
-                    f"run.dt={DT[test]}",
-                    COMPARED,
-                    f"balance.partition.cut={cut}",
-                    f"output.fields_every={last}",
-                ],
-                start,
-            )
-            result.update(
-                particles=summary["particles"],
-                cells=summary["cells"],
-                processes=summary["processes"],
-                clock=summary["clock"],
-                version=summary["version"],
-            )
-            result["cuts"][cut][test] = {m: summary["overall_lbe"][m] for m in MODELS}
-            result["measured"][cut][test] = {m: summary["overall_lbe_measured"][m] for m in MODELS}
-            result["means"][cut][test] = means(out)
-            rows += [
-                [
-                    test,
-                    cut,
-                    m,
-                    summary["overall_lbe"][m],
-                    summary["overall_lbe_measured"][m],
-                    result["means"][cut][test][m]["lbe_model"],
-                ]
-                for m in MODELS
-            ]
-    best = result["cuts"][arguments.cuts[-1]]  # the plain keys are those of the last, finest cut
-    result.update({t: best[t] for t in arguments.tests}, cut=arguments.cuts[-1])
-
-    if arguments.studies:
-        strip, strip_out = "inputs/lbe240.yaml", os.path.join(arguments.out, "quick")
-        stage(
-            arguments,
-            strip,
-            os.path.join(strip_out, "stage1"),
-            BALANCED_STEPS,
-            ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"],
-        )
-        result["studies"] = {}
-        for study, settings in STUDIES.items():
-            out = os.path.join(arguments.out, "studies", re.sub(r"\W+", "_", study))
-            summary = stage(
-                arguments,
-                strip,
-                out,
-                2 * BALANCED_STEPS,
-                [f"run.steps={2 * BALANCED_STEPS}", "run.dt=1e-3", COMPARED, "balance.partition.cut=cells"] + settings,
-                os.path.join(strip_out, "stage1", f"checkpoint_{BALANCED_STEPS}.h5"),
-            )
-            m = means(out)
-            result["studies"][study] = {
-                "settings": settings,
-                "overall_lbe": summary["overall_lbe"],
-                "overall_lbe_measured": summary["overall_lbe_measured"],
-                "lbe_model": m["r1"]["lbe_model"],
-                "particles_moved": m["r1"]["particles_moved"] / summary["particles"],
-            }
-
+    found, rows = cut_tests(arguments, deck, base, stage_1(arguments, deck, base))
+    result = {"simulated": True, "what": "virtual processes, counted work", "deck": deck, "size": name}
+    result.update(found, ranks=arguments.ranks, paper=PAPER)
+    finest = arguments.cuts[-1]
+    result.update(found["cuts"][finest], cut=finest)  # the plain keys are those of the last, finest cut
     table(result, arguments.cuts, arguments.tests)
     if arguments.studies:
-        print(f"\nstudies, {strip}, test 2: overall LBE in %; LBE_m and particles moved per balancing by r1")
-        print(f"{'':<24}" + "".join(f"{m[:14]:>16}" for m in MODELS) + f"{'LBE_m':>9}{'moved':>9}")
-        for study, s in result["studies"].items():
-            print(
-                f"{study:<24}"
-                + "".join(f"{both_ways(s['overall_lbe'][m], s['overall_lbe_measured'][m]):>16}" for m in MODELS)
-                + f"{s['lbe_model'] * 100:>9.2f}{s['particles_moved'] * 100:>8.1f}%"
-            )
-
+        result["studies"] = studies(arguments)
     with open(os.path.join(arguments.out, "lbe.csv"), "w", newline="") as f:
         csv.writer(f).writerows([["test", "cut", "model", "overall_lbe", "overall_lbe_measured", "lbe_model"]] + rows)
     write_json(os.path.join(arguments.out, "summary.json"), result)
-    finest = arguments.cuts[-1]
     for test in arguments.tests:
-        out = os.path.join(base, f"{test}_{finest}")
         for picture in ("lbe", "partition"):
-            draw(picture, os.path.join(arguments.out, f"{test}_{picture}.png"), out)
+            path = os.path.join(arguments.out, f"{test}_{picture}.png")
+            draw(picture, path, os.path.join(base, f"{test}_{finest}"))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A load series for balancers of one's own: the collision of load_models.sh, test 2, coarsened to patches.
+"""A load series for balancers of one's own: the collision of load_models.py, test 2, coarsened to patches.
 
 It runs the experiment from t = 1 to t = 2, records what every cell costs every 5 steps (counted work), and sums the
 cells of each patch. results/load_series/ then holds the series, which steelyard replay reads, and a README that says
@@ -12,19 +12,16 @@ what is in it.
 
 The processes' times are sums over their patches; no time was measured.
 """
-import argparse
 import os
 import re
-import shutil
 import sys
 
-import h5py
-import numpy as np
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import mpiexec
+from plotting import h5py, np
+from studies import build, options_of, steelyard
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, words  # noqa: E402
-
-OUT = "results/load_series"
+OUT, BLOCK = "results/load_series", 5  # cells of a patch along each axis
 README = """# {name}: a load series
 
 Two softened slabs collide in two dimensions ({particles:,} particles, {deck} of Steelyard, seed 42);
@@ -77,30 +74,22 @@ def coarsened(source, target, block):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--block", type=int, default=5, help="cells of a patch along each axis (default: 5)")
     arguments = parser.parse_args()
-    deck, name, processes = ("inputs/lbe2400.yaml", "lbe2400", 2400)
-    if arguments.quick:
-        deck, name, processes = ("inputs/lbe240.yaml", "lbe240", 240)
-    cells = f"{OUT}/cells_{name}"
-    run = [*mpiexec(2), "build/steelyard", "run", deck, "--out", cells, "--quiet"]
-    if not os.path.exists(f"{cells}/summary.json"):
-        shutil.rmtree(cells, ignore_errors=True)
-        plain = ["balance.every=0", "balance.compare=[]"]
-        call(run + words([*plain, "run.steps=1000", "checkpoint.every=1000"]))
-        series = ["run.steps=2000", "run.dt=1e-3", "output.loads_every=5", "output.fields_every=0"]
-        call(run + ["--restart", f"{cells}/checkpoint_1000.h5", *words(plain + series)])
-    found = coarsened(f"{cells}/loads.h5", f"{OUT}/{name}.h5", arguments.block)
+    build("steelyard")
+    name, processes = ("lbe240", 240) if arguments.quick else ("lbe2400", 2400)
+    deck, cells, first = f"inputs/{name}.yaml", f"{OUT}/cells_{name}", f"{OUT}/first_{name}"
+    plain, how = ["balance.every=0", "balance.compare=[]"], dict(start=mpiexec(2), keep=True)
+    steelyard("run", deck, out=first, settings=[*plain, "run.steps=1000", "checkpoint.every=1000"], **how)
+    series = [*plain, "run.steps=2000", "run.dt=1e-3", "output.loads_every=5", "output.fields_every=0"]
+    steelyard("run", deck, "--restart", f"{first}/checkpoint_1000.h5", out=cells, settings=series, **how)
+    found = coarsened(f"{cells}/loads.h5", f"{OUT}/{name}.h5", BLOCK)
     with open(deck) as f:
         costs = re.search(r"work: \{(.*)\}", f.read()).group(1)
+    values = dict(name=name, deck=deck, processes=processes, block=BLOCK, dt=1e-3, costs=costs, **found)
     with open(f"{OUT}/README_{name}.md", "w") as f:
-        f.write(
-            README.format(
-                name=name, deck=deck, processes=processes, block=arguments.block, dt=1e-3, costs=costs, **found
-            )
-        )
+        f.write(README.format(**values))
     print(f"wrote {OUT}/{name}.h5\nwrote {OUT}/README_{name}.md")
 
 

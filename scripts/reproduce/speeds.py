@@ -8,20 +8,20 @@ in every other 250 steps. The times are counted, so the figures are the same on 
 
 Wall clock (--wall): two ranks, each bound to a core of its own, and a busy process on the core of the second: for the
 whole run, or for the middle third of it. These are times of this machine.
+
+Runs by counted work that exist are not made again. Writes results/speeds/: summary.json or wall.json, and pictures.
 """
-import argparse
-import csv
 import os
-import shutil
 import statistics
 import subprocess
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, read_json, words, write_json  # noqa: E402
-from plotting import plt, save  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import fail, mpiexec, read_csv, write_json
+from plotting import plt, save
+from studies import build, in_turns, options_of, steelyard
 
-DECK, FIRST, LAST, EVERY = "inputs/lbe240.yaml", 1000, 2000, 5
+OUT, DECK, FIRST, LAST = "results/speeds", "inputs/lbe240.yaml", 1000, 2000
 PROCESSES, FRACTION, SLOW = 240, 0.1, 0.5
 TENTH = [f"balance.work.slow.fraction={FRACTION}", f"balance.work.slow.speed={SLOW}"]
 MODELS = ["time_average", "moving_average", "particle_count", "hybrid", "a1", "b1"]
@@ -40,30 +40,10 @@ def is_slow(process):
     return int((process + 1) * FRACTION + 1e-9) > int(process * FRACTION + 1e-9)
 
 
-def run(deck, out, settings, restart=None, ranks=2, bind=(), keep=False):
-    if keep and os.path.exists(os.path.join(out, "summary.json")):
-        return
-    shutil.rmtree(out, ignore_errors=True)
-    command = [*mpiexec(ranks, *bind), "build/steelyard", "run", deck, "--out", out, "--quiet"]
-    if restart:
-        command += ["--restart", restart]
-    command += words(settings)
-    call(command)
-
-
-def rows_of(out, name):
-    with open(os.path.join(out, name)) as f:
-        return list(csv.DictReader(f))
-
-
-def summary_of(out):
-    return read_json(os.path.join(out, "summary.json"))
-
-
 def lbe_by_model(out):
     """Overall LBE of each model from the balancing after the warm-up on."""
     sums = {}
-    for row in rows_of(out, "balance.csv"):
+    for row in read_csv(os.path.join(out, "balance.csv")):
         sums.setdefault(row["model"], []).append((float(row["mean_seconds"]), float(row["max_seconds"])))
     return {m: sum(a for a, _ in s[WARM_UP:]) / sum(b for _, b in s[WARM_UP:]) for m, s in sums.items()}
 
@@ -71,15 +51,12 @@ def lbe_by_model(out):
 def speeds_by_step(out):
     """Found speeds relative to the median, by step: those of the slow tenth, those of the others."""
     steps = {}
-    for row in rows_of(out, "resources.csv"):
+    for row in read_csv(os.path.join(out, "resources.csv")):
         steps.setdefault(int(row["step"]), []).append(float(row["speed"]))
     found = {}
     for step, speeds in steps.items():
         usual = statistics.median(speeds)
-        found[step] = (
-            [s / usual for p, s in enumerate(speeds) if is_slow(p)],
-            [s / usual for p, s in enumerate(speeds) if not is_slow(p)],
-        )
+        found[step] = [[s / usual for p, s in enumerate(speeds) if is_slow(p) == slow] for slow in (True, False)]
     return found
 
 
@@ -102,236 +79,160 @@ def largest_error(name, found, step):
 def balancings_to_follow(name, found):
     """For each change of the speeds: after how many balancings all are within 3 % again, or None."""
     steps, follow = sorted(found), []
-    changes = [
-        s
-        for a, s in zip([None] + steps, steps)
-        if a is None and true_speed(name, s) != 1 or a is not None and true_speed(name, a) != true_speed(name, s)
-    ]
-    for change in changes:
-        after = [s for s in steps if s >= change]
-        good = [
-            i + 1
-            for i, s in enumerate(after[:50])
-            if largest_error(name, found, s) < 0.03 and true_speed(name, s) == true_speed(name, change)
-        ]
-        follow.append(good[0] if good else None)
+    truth = [true_speed(name, s) for s in steps]
+    for i, speed in enumerate(truth):
+        if speed == (truth[i - 1] if i else 1):
+            continue
+        after = steps[i : i + 50]
+        good = [s for s in after if largest_error(name, found, s) < 0.03 and true_speed(name, s) == speed]
+        follow.append(after.index(good[0]) + 1 if good else None)
     return follow
 
 
-def counted(arguments, base):
-    start = os.path.join(base, "stage1", f"checkpoint_{FIRST}.h5")
-    run(DECK, os.path.join(base, "stage1"), ["balance.every=0", f"checkpoint.every={FIRST}"], keep=not arguments.fresh)
-    result = []
-    print(
-        f"{'counted work, ' + str(PROCESSES) + ' processes':<28}{'speeds':>10}{'LBE of r1':>11}"
-        f"{'error after 10':>16}{'largest later':>15} "
-        "  balancings to follow a change"
+def counted():
+    """The cases by counted work."""
+    first, result, how = f"{OUT}/stage1", [], dict(start=mpiexec(2), keep=True)
+    steelyard("run", DECK, out=first, settings=["balance.every=0", f"checkpoint.every={FIRST}"], **how)
+    restart = ["--restart", f"{first}/checkpoint_{FIRST}.h5"]
+    heads = (
+        f"{'speeds':>10}{'LBE of r1':>11}{'error after 10':>16}{'largest later':>15}   balancings to follow a change"
     )
+    print(f"{'counted work, ' + str(PROCESSES) + ' processes':<28}{heads}")
     for name, settings in CASES.items():
+        compared = MODELS if name in ("equal", "a tenth slow") else []
+        common = [f"run.steps={LAST}", "run.dt=1e-3", "output.every=0", f"balance.compare=[{', '.join(compared)}]"]
         for speeds in ["measured", "off"]:
-            out = os.path.join(base, (name + "_" + speeds).replace(" ", "_").replace(",", "").replace("%", "percent"))
-            compare = (
-                f"balance.compare=[{', '.join(MODELS)}]" if name in ("equal", "a tenth slow") else "balance.compare=[]"
-            )
-            run(
-                DECK,
-                out,
-                [f"run.steps={LAST}", "run.dt=1e-3", "output.every=0", f"balance.speeds={speeds}", compare] + settings,
-                start,
-                keep=not arguments.fresh,
-            )
+            out = f"{OUT}/{name}_{speeds}".replace(" ", "_").replace(",", "").replace("%", "percent")
+            steelyard("run", DECK, *restart, out=out, settings=[*common, f"balance.speeds={speeds}", *settings], **how)
             case = {"case": name, "speeds": speeds, "lbe": lbe_by_model(out)}
             text = f"{name:<28}{speeds:>10}{100 * case['lbe']['r1']:>10.2f}%"
             if speeds == "measured":
                 found = speeds_by_step(out)
                 steps = sorted(found)
-                case["error_after_10"] = largest_error(name, found, steps[9])
-                case["largest_error_later"] = max(largest_error(name, found, s) for s in steps[9:])
+                errors = [largest_error(name, found, s) for s in steps[9:]]
+                case.update(error_after_10=errors[0], largest_error_later=max(errors))
                 case["balancings_to_follow"] = balancings_to_follow(name, found)
-                case["series"] = [
-                    [s, min(found[s][0]), max(found[s][0]), min(found[s][1]), max(found[s][1])] for s in steps
-                ]
-                text += (
-                    f"{100 * case['error_after_10']:>15.2f}%{100 * case['largest_error_later']:>14.2f}%  "
-                    f" {case['balancings_to_follow']}"
-                )
+                case["series"] = [[s, *(limit(of) for of in found[s] for limit in (min, max))] for s in steps]
+                text += f"{100 * errors[0]:>15.2f}%{100 * max(errors):>14.2f}%   {case['balancings_to_follow']}"
             print(text, flush=True)
             result.append(case)
     print("\noverall LBE in % from the 5th balancing on, a tenth of the processes at half speed")
+    slow = [c for c in result if c["case"] == "a tenth slow"]
     for m in ["r1"] + MODELS:
-        print(
-            f"{m:<16}"
-            + "".join(f"{c['speeds']:>10} {100 * c['lbe'][m]:>6.2f}" for c in result if c["case"] == "a tenth slow")
-        )
+        print(f"{m:<16}" + "".join(f"{c['speeds']:>10} {100 * c['lbe'][m]:>6.2f}" for c in slow))
     return result
 
 
 BUSY = """import os, sys, time
-os.sched_setaffinity(0, {int(sys.argv[1])})
-end = time.time() + float(sys.argv[2])
+core, begin, length = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+time.sleep(begin)
+os.sched_setaffinity(0, {core})
+end = time.time() + length
 while time.time() < end: pass
 """
+# Three times as long and wide as inputs/slab.yaml, so that a step takes longer than what a scheduler gives a program at
+# a time.
+WIDE = [
+    *("output.every=0", "output.fields_every=0", "system.box=[1680, 1020]"),
+    *("system.slabs.0.lower=[120, 300]", "system.slabs.0.upper=[540, 900]"),
+    *("system.slabs.1.lower=[549, 90]", "system.slabs.1.upper=[1500, 930]"),
+]
+MODES = {
+    "none": ["balance.every=0"],
+    "off": ["balance.every=20", "balance.speeds=off"],
+    "measured": ["balance.every=20", "balance.speeds=measured"],
+}
 
 
-def wall(arguments, base):
+def disturbed(mode, out, steps, begin=0.0, length=1e6):
+    """A run beside which the second core is busy for `length` seconds, `begin` seconds after its start."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
-        sys.exit("speeds.py: --wall needs two cores")
-    bind = ["-bind-to", f"user:{cores[0]},{cores[1]}"]
-    # Three times as long and wide as inputs/slab.yaml, so that a step takes longer than what a scheduler gives a
-    # program at a time.
-    common = [
-        "output.every=0",
-        "output.fields_every=0",
-        "system.box=[1680, 1020]",
-        "system.slabs.0.lower=[120, 300]",
-        "system.slabs.0.upper=[540, 900]",
-        "system.slabs.1.lower=[549, 90]",
-        "system.slabs.1.upper=[1500, 930]",
-    ]
-    steps = arguments.steps
-    modes = {
-        "none": ["balance.every=0"],
-        "off": ["balance.every=20", "balance.speeds=off"],
-        "measured": ["balance.every=20", "balance.speeds=measured"],
-    }
-    seconds, hashes = {m: [] for m in modes}, set()
-
-    def disturbed(out, settings, begin=0.0, length=1e6):
-        """A run beside which the second core is busy for `length` seconds, `begin` seconds after its start."""
-        busy = subprocess.Popen(
-            [sys.executable, "-c", f"import time; time.sleep({begin})\n" + BUSY, str(cores[1]), str(length)]
+        fail("--wall needs two cores")
+    start = mpiexec(2, "-bind-to", f"user:{cores[0]},{cores[1]}")
+    busy = subprocess.Popen([sys.executable, "-c", BUSY, str(cores[1]), str(begin), str(length)])
+    try:
+        return steelyard(
+            "run", "inputs/slab.yaml", out=out, settings=[*WIDE, f"run.steps={steps}", *MODES[mode]], start=start
         )
-        try:
-            run("inputs/slab.yaml", out, common + [f"run.steps={steps}"] + settings, ranks=2, bind=bind)
-        finally:
-            busy.kill()
-            busy.wait()
-        return summary_of(out)
-
-    for r in range(arguments.runs):
-        for mode, settings in modes.items():
-            s = disturbed(os.path.join(base, f"wall_{mode}"), settings)
-            seconds[mode].append(s["wall_seconds"])
-            hashes.add(s["state_hash"])
-    print(
-        f"\nwall clock, two ranks of one thread, a busy process on the core of the second; {s['particles']} particles,"
-        f" {steps} steps; seconds, medians of {arguments.runs}"
-    )
-    for mode in modes:
-        print(f"  {mode:<10}{statistics.median(seconds[mode]):>8.2f}   {' '.join(f'{t:.2f}' for t in seconds[mode])}")
-    gain = statistics.median(a / b for a, b in zip(seconds["none"], seconds["measured"]))
-    over_off = statistics.median(a / b for a, b in zip(seconds["off"], seconds["measured"]))
-    print(
-        f"  with speeds: {gain:.2f} x as fast as without balancing, {over_off:.2f} x as fast as without speeds;"
-        f" {'one state hash' if len(hashes) == 1 else 'DIFFERENT HASHES'}"
-    )
-    third = statistics.median(seconds["measured"]) / 3
-    out = os.path.join(base, "wall_middle")
-    s = disturbed(out, modes["measured"], third, third)
-    hashes.add(s["state_hash"])
-    series = [
-        [int(r["step"]), float(r["speed"]), float(r["load"])]
-        for r in rows_of(out, "resources.csv")
-        if r["resource"] == "1"
-    ]
-    print(
-        "  busy in the middle third only: the second rank's load, relative to the mean, at the balancings:"
-        f" {' '.join(f'{load:.2f}' for _, _, load in series)}"
-    )
-    return {
-        "seconds": seconds,
-        "times_faster": gain,
-        "times_faster_than_off": over_off,
-        "hashes": sorted(hashes),
-        "series": series,
-        "times_by": s["times_by"],
-        "steps": steps,
-    }
+    finally:
+        busy.kill()
+        busy.wait()
 
 
-def plot(result, out):
-    if "cases" in result:
-        shown = [c for c in result["cases"] if c["speeds"] == "measured" and not c["case"].startswith("equal")]
-        figure, axes = plt.subplots(len(shown), 1, figsize=(7, 1.9 * len(shown)), sharex=True, sharey=True)
-        for axis, case in zip(axes, shown):
-            s = case["series"]
-            steps = [r[0] for r in s]
-            axis.fill_between(
-                steps,
-                [r[3] for r in s],
-                [r[4] for r in s],
-                color="tab:blue",
-                alpha=0.5,
-                label="found, all other processes",
-            )
-            axis.fill_between(
-                steps,
-                [r[1] for r in s],
-                [r[2] for r in s],
-                color="tab:orange",
-                alpha=0.8,
-                label="found, the slow tenth",
-            )
-            axis.plot(
-                steps,
-                [true_speed(case["case"], x) for x in steps],
-                color="black",
-                linewidth=0.8,
-                label="true, the slow tenth",
-            )
-            axis.set_ylabel("speed")
-            axis.set_ylim(0.4, 1.15)
-            axis.set_title(case["case"], fontsize=9)
-        axes[0].legend(fontsize=7, loc="center right")
-        axes[-1].set_xlabel("step")
-        figure.suptitle("speeds found by the run (counted work, 240 virtual processes)", fontsize=10)
-        figure.tight_layout()
-        save(figure, os.path.join(out, "speeds.png"), dpi=120)
-    if "wall" in result:
-        figure, axis = plt.subplots(figsize=(7, 3))
-        s = result["wall"]["series"]
-        axis.step(
-            [r[0] for r in s], [r[2] for r in s], where="post", label="load of the second rank, relative to the mean"
-        )
-        axis.step(
-            [r[0] for r in s],
-            [r[1] for r in s],
-            where="post",
-            linestyle="--",
-            label="its speed as found, relative to the mean",
-        )
-        axis.set_xlim(0, result["wall"]["steps"])
-        axis.set_ylim(0.4, 1.3)
-        axis.set_xlabel("step")
-        axis.legend(fontsize=8)
-        axis.set_title("a busy process shares the second rank's core in the middle third", fontsize=9)
-        figure.tight_layout()
-        save(figure, os.path.join(out, "border.png"), dpi=120)
+def wall(rounds, steps):
+    """The results by the wall clock."""
+    runs = in_turns(rounds, MODES, lambda mode: disturbed(mode, f"{OUT}/wall_{mode}", steps))
+    seconds = {mode: [s["wall_seconds"] for s in of_mode] for mode, of_mode in runs.items()}
+    hashes = {s["state_hash"] for of_mode in runs.values() for s in of_mode}
+    s, third = runs["measured"][-1], statistics.median(seconds["measured"]) / 3
+    print("\nwall clock, two ranks of one thread, a busy process on the core of the second;", end=" ")
+    print(f"{s['particles']} particles, {steps} steps; seconds, medians of {rounds}")
+    for mode, times in seconds.items():
+        print(f"  {mode:<10}{statistics.median(times):>8.2f}   {' '.join(f'{t:.2f}' for t in times)}")
+    gain, over_off = (
+        statistics.median(a / b for a, b in zip(seconds[m], seconds["measured"])) for m in ("none", "off")
+    )
+    same = "one state hash" if len(hashes) == 1 else "DIFFERENT HASHES"
+    faster = f"{gain:.2f} x as fast as without balancing, {over_off:.2f} x as fast as without speeds"
+    print(f"  with speeds: {faster}; {same}")
+    s, out = disturbed("measured", f"{OUT}/wall_middle", steps, third, third), f"{OUT}/wall_middle"
+    rows = [r for r in read_csv(f"{out}/resources.csv") if r["resource"] == "1"]
+    series = [[int(r["step"]), float(r["speed"]), float(r["load"])] for r in rows]
+    loads = " ".join(f"{load:.2f}" for _, _, load in series)
+    print(f"  busy in the middle third only: the second rank's load, relative to the mean, at the balancings: {loads}")
+    result = dict(seconds=seconds, times_faster=gain, times_faster_than_off=over_off, series=series)
+    return result | dict(hashes=sorted(hashes | {s["state_hash"]}), times_by=s["times_by"], steps=steps)
+
+
+def plot_counted(cases, path):
+    shown = [c for c in cases if c["speeds"] == "measured" and not c["case"].startswith("equal")]
+    figure, axes = plt.subplots(len(shown), 1, figsize=(7, 1.9 * len(shown)), sharex=True, sharey=True)
+    for axis, case in zip(axes, shown):
+        steps, *limits = zip(*case["series"])
+        axis.fill_between(steps, *limits[2:], color="tab:blue", alpha=0.5, label="found, all other processes")
+        axis.fill_between(steps, *limits[:2], color="tab:orange", alpha=0.8, label="found, the slow tenth")
+        truth = [true_speed(case["case"], x) for x in steps]
+        axis.plot(steps, truth, color="black", linewidth=0.8, label="true, the slow tenth")
+        axis.set_ylabel("speed")
+        axis.set_ylim(0.4, 1.15)
+        axis.set_title(case["case"], fontsize=9)
+    axes[0].legend(fontsize=7, loc="center right")
+    axes[-1].set_xlabel("step")
+    figure.suptitle("speeds found by the run (counted work, 240 virtual processes)", fontsize=10)
+    figure.tight_layout()
+    save(figure, path, dpi=120)
+
+
+def plot_wall(result, path):
+    figure, axis = plt.subplots(figsize=(7, 3))
+    steps, speeds, loads = zip(*result["series"])
+    axis.step(steps, loads, where="post", label="load of the second rank, relative to the mean")
+    axis.step(steps, speeds, where="post", linestyle="--", label="its speed as found, relative to the mean")
+    axis.set_xlim(0, result["steps"])
+    axis.set_ylim(0.4, 1.3)
+    axis.set_xlabel("step")
+    axis.legend(fontsize=8)
+    axis.set_title("a busy process shares the second rank's core in the middle third", fontsize=9)
+    figure.tight_layout()
+    save(figure, path, dpi=120)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="speeds.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--wall", action="store_true", help="only the runs by the wall clock")
-    parser.add_argument("--runs", type=int, default=5, help="--wall: runs of each kind (default 5)")
-    parser.add_argument("--steps", type=int, default=900, help="--wall: of a run (default 900)")
-    parser.add_argument("--out", default="results/speeds")
-    parser.add_argument("--fresh", action="store_true", help="run what is there again")
+    parser.add_argument("--runs", type=int, default=5, help="--wall: runs of each kind (default: 5)")
+    parser.add_argument("--steps", type=int, default=900, help="--wall: of a run (default: 900)")
     arguments = parser.parse_args()
-    os.makedirs(arguments.out, exist_ok=True)
+    build("steelyard")
     if arguments.wall:
-        result, name = {"simulated": False, "wall": wall(arguments, arguments.out)}, "wall.json"
+        result = wall(arguments.runs, arguments.steps)
+        write_json(f"{OUT}/wall.json", {"simulated": False, "wall": result})
+        plot_wall(result, f"{OUT}/border.png")
     else:
-        result, name = {
-            "simulated": True,
-            "what": "virtual processes, counted work",
-            "deck": DECK,
-            "cases": counted(arguments, arguments.out),
-        }, "summary.json"
-    write_json(os.path.join(arguments.out, name), result)
-    plot(result, arguments.out)
+        cases, what = counted(), "virtual processes, counted work"
+        write_json(f"{OUT}/summary.json", {"simulated": True, "what": what, "deck": DECK, "cases": cases})
+        plot_counted(cases, f"{OUT}/speeds.png")
 
 
 if __name__ == "__main__":

@@ -14,19 +14,20 @@ relative to the best fixed share.
 Part 2 (--real) runs the program on this machine: one rank, and at the same time a thread that stands in for an
 accelerator and runs the device's kernels (inputs/zones.yaml). All cases run once in each round, in a random order.
 Times are of windows in the second half of the steps, each the median of all rounds.
+
+Writes results/zones/: summary.json, CSV files, pictures.
 """
-import argparse
-import sys
-import csv
 import os
 import statistics
+import sys
 
 import zones_real
-from zones_real import CONTROLLERS, STARTS
+from zones_real import CONTROLLERS, STARTS, plot_shares
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, write_json  # noqa: E402
-from plotting import plt, save  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import call, read_csv, write_json
+from plotting import plt, save
+from studies import build, options_of
 
 BEST = 0.87
 CHECKS_SHOWN = 200
@@ -35,10 +36,7 @@ NEAR = 0.01
 
 
 def rows_of(path):
-    with open(path) as f:
-        return [
-            {k: v if k in ("kind", "controller") else float(v) for k, v in row.items()} for row in csv.DictReader(f)
-        ]
+    return [{k: v if k in ("kind", "controller") else float(v) for k, v in r.items()} for r in read_csv(path)]
 
 
 def percentile(values, part):
@@ -47,22 +45,9 @@ def percentile(values, part):
 
 def one_run(row, kind):
     """A case without noise."""
-    return dict(
-        kind=kind,
-        controller=row["controller"],
-        start_share=row["start_share"],
-        corrections=corrections_of(row),
-        final_share=row["final_share"],
-        best_share=row["best_share"],
-        time_over_best=row["time_over_best"],
-        reversals=row["reversals"],
-        noise=0,
-        simulated=True,
-    )
-
-
-def corrections_of(row):
-    return int(row["corrections"]) if row["corrections"] >= 0 else None
+    kept = {key: row[key] for key in ("final_share", "best_share", "time_over_best", "reversals")}
+    case = dict(kind=kind, controller=row["controller"], start_share=row["start_share"], simulated=True)
+    return case | dict(kept, corrections=int(row["corrections"]) if row["corrections"] >= 0 else None, noise=0)
 
 
 def many_runs(rows, kind):
@@ -89,21 +74,12 @@ def many_runs(rows, kind):
     )
 
 
-def fixed_cases(rows, best_share, simulated):
+def fixed_cases(rows):
     """Borders that never move."""
     best = min(r["seconds"] for r in rows)
+    common = dict(kind="fixed", controller="fixed", corrections=0, best_share=BEST, simulated=True)
     return [
-        dict(
-            kind="fixed",
-            controller="fixed",
-            start_share=r["share"],
-            corrections=0,
-            final_share=r["share"],
-            best_share=best_share,
-            time_over_best=r["seconds"] / best,
-            simulated=simulated,
-        )
-        for r in rows
+        dict(common, start_share=r["share"], final_share=r["share"], time_over_best=r["seconds"] / best) for r in rows
     ]
 
 
@@ -116,66 +92,47 @@ def model_cases(folder):
         else:
             groups.setdefault((row["kind"], row["controller"], row["start_share"], row["best_share"]), []).append(row)
     cases += [many_runs(group, "noise" if key[0] == "noise" else "change") for key, group in groups.items()]
-    return cases + fixed_cases(rows_of(os.path.join(folder, "fixed.csv")), BEST, True)
+    return cases + fixed_cases(rows_of(os.path.join(folder, "fixed.csv")))
 
 
 def print_model(cases):
     print("MODEL of a machine with 12 cores and an accelerator, not measured; shares of the accelerator in %")
-    print(
-        f"{'kind':<10}{'controller':<16}{'noise':>6}{'best':>7}{'start':>7}{'corrections':>13}{'final':>8}"
-        f"{'time':>8}{'99 %':>8}{'turns':>8}{'within 4':>10}{'stays':>8}"
-    )
+    heads = f"{'corrections':>13}{'final':>8}{'time':>8}{'99 %':>8}{'turns':>8}{'within 4':>10}{'stays':>8}"
+    print(f"{'kind':<10}{'controller':<16}{'noise':>6}{'best':>7}{'start':>7}{heads}")
     for c in cases:
         if c["kind"] == "fixed":
             continue
         corrections = "-" if c["corrections"] is None else c["corrections"]
-        text = (
-            f"{c['kind']:<10}{c['controller']:<16}{100 * c['noise']:>5.0f}%{100 * c['best_share']:>7.1f}"
-            f"{100 * c['start_share']:>7.0f}{corrections:>13}"
-            f"{100 * c['final_share']:>8.1f}{c['time_over_best']:>8.3f}"
-        )
+        text = f"{c['kind']:<10}{c['controller']:<16}{100 * c['noise']:>5.0f}%{100 * c['best_share']:>7.1f}"
+        text += f"{100 * c['start_share']:>7.0f}{corrections:>13}{100 * c['final_share']:>8.1f}"
+        text += f"{c['time_over_best']:>8.3f}"
         if "seeds" in c:
-            text += (
-                f"{c['time_over_best_99_percent']:>8.3f}{c['reversals']:>8.3f}"
-                f"{100 * c['within_4_corrections']:>9.1f}%{100 * c['stays_within_1_percent']:>7.1f}%"
-            )
+            text += f"{c['time_over_best_99_percent']:>8.3f}{c['reversals']:>8.3f}"
+            text += f"{100 * c['within_4_corrections']:>9.1f}%{100 * c['stays_within_1_percent']:>7.1f}%"
         else:
             text += f"{'':>8}{c['reversals']:>8.0f}"
         print(text)
     print(
         "corrections: until the share is within 1 % of the best (cpu_load: 2 %, for its band lies beside it); -: never."
-        " turns: how often the\nborder turns back, in 50 checks (change: 100). within 4: runs that come so near within"
-        " 4 corrections. stays: within 1 % from check 20 on."
     )
+    print("turns: how often the border turns back, in 50 checks (change: 100). within 4: runs that come so near within")
+    print("4 corrections. stays: within 1 % from check 20 on.")
 
 
-def plot_shares(axes, series):
+def plot_model_shares(axes, series):
     """Figure 3 of the paper: the share over the checks, from each start."""
-    for axis, controller in zip(axes, CONTROLLERS):
-        axis.axhline(100 * BEST, color="black", linewidth=0.8, linestyle="--")
+    points = {}
+    for r in series:
+        if r["check"] <= CHECKS_SHOWN:
+            points.setdefault((r["controller"], r["start_share"]), []).append((r["check"], 100 * r["share"]))
+    plot_shares(axes, points, BEST)
+    ticks = [0, 2, 4, 6, 8, 10, 20, 50, 100, 200]
+    for axis in axes:
         axis.text(95, 100 * BEST - 3, "best fixed share, 87 %", fontsize=8, ha="right", va="top")
-        for start in STARTS:
-            points = [
-                r
-                for r in series
-                if r["controller"] == controller and r["start_share"] == start and r["check"] <= CHECKS_SHOWN
-            ]
-            axis.plot(
-                [r["check"] for r in points],
-                [100 * r["share"] for r in points],
-                marker=".",
-                markersize=3,
-                linewidth=1.2,
-                label=f"from {100 * start:.0f} %",
-            )
-        axis.set_title(controller + (" (the paper's rule)" if controller == "cpu_load" else " (ours)"), fontsize=10)
         axis.set_xscale("symlog", linthresh=10)
-        axis.set_xticks([0, 2, 4, 6, 8, 10, 20, 50, 100, 200])
-        axis.set_xticklabels([0, 2, 4, 6, 8, 10, 20, 50, 100, 200])
+        axis.set_xticks(ticks, ticks)
         axis.set_xlim(0, CHECKS_SHOWN)
-        axis.set_ylim(-3, 103)
         axis.set_xlabel("checks of the border")
-        axis.grid(alpha=0.3)
     axes[0].set_ylabel("share of the accelerator, %")
     axes[1].legend(fontsize=8, loc="lower right")
 
@@ -183,17 +140,13 @@ def plot_shares(axes, series):
 def plot_times(axis, fixed, series):
     """Figure 2 of the paper: the time of a whole run, of fixed shares and of borders that move, relative to the best
     fixed share."""
-    bars = [
-        (f"{p}", next(r["seconds"] for r in fixed if round(100 * r["share"]) == p), "tab:gray") for p in FIXED_SHOWN
-    ]
+    of_share = {round(100 * r["share"]): r["seconds"] for r in fixed}
+    bars = [(f"{p}", of_share[p], "tab:gray") for p in FIXED_SHOWN]
     for controller, colour in zip(CONTROLLERS, ("tab:orange", "tab:blue")):
         for start in STARTS:
-            seconds = [
-                r["seconds"]
-                for r in series
-                if r["controller"] == controller and r["start_share"] == start and r["check"] < CHECKS_SHOWN
-            ]
-            bars.append((f"d{100 * start:.0f}", statistics.mean(seconds), colour))
+            rows = [r for r in series if (r["controller"], r["start_share"]) == (controller, start)]
+            seconds = statistics.mean(r["seconds"] for r in rows if r["check"] < CHECKS_SHOWN)
+            bars.append((f"d{100 * start:.0f}", seconds, colour))
     best, top = min(r["seconds"] for r in fixed), 2
     places = [i + 0.7 * (i >= len(FIXED_SHOWN)) + 0.7 * (i >= len(FIXED_SHOWN) + len(STARTS)) for i in range(len(bars))]
     axis.bar(places, [min(b[1] / best, top) for b in bars], color=[b[2] for b in bars])
@@ -219,7 +172,7 @@ def plot_model(folder, picture):
     figure = plt.figure(figsize=(10, 7))
     grid = figure.add_gridspec(2, 2, height_ratios=[1.15, 1])
     left = figure.add_subplot(grid[0, 0])
-    plot_shares([left, figure.add_subplot(grid[0, 1], sharey=left)], series)
+    plot_model_shares([left, figure.add_subplot(grid[0, 1], sharey=left)], series)
     plot_times(figure.add_subplot(grid[1, :]), fixed, series)
     figure.suptitle("12 cores and an accelerator: model of a machine, not a measurement", fontsize=11)
     figure.tight_layout()
@@ -236,23 +189,17 @@ def model(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="zones.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", default="results/zones")
+    parser = options_of(__doc__)
     zones_real.add_options(parser)
     arguments = parser.parse_args()
+    build("steelyard", "bench_zones")
+    arguments.out = "results/zones"
     os.makedirs(arguments.out, exist_ok=True)
     cases = [] if arguments.only_real else model(arguments)
     if arguments.real or arguments.only_real:
         cases += zones_real.real(arguments)
-    write_json(
-        os.path.join(arguments.out, "summary.json"),
-        {
-            "what": ("controllers of the border between zones; cases with simulated: true are of a model of a machine"),
-            "cases": cases,
-        },
-    )
+    what = "controllers of the border between zones; cases with simulated: true are of a model of a machine"
+    write_json(os.path.join(arguments.out, "summary.json"), {"what": what, "cases": cases})
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import fail  # noqa: E402
+sys.path.append(os.path.dirname(os.path.dirname(__file__)))
+from common import fail
 
 BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
 PARTICLE_BYTES = 40  # that migrate with it (md::Particle); a node's ranks share its link

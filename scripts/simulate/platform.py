@@ -58,7 +58,7 @@ PLATFORMS["tianhe2_mic"] = {
         "a process on an accelerator handles a message as fast as one on a core: assumed",
     ],
 }
-# Of every platform. Measured by scripts/bench/message_costs.sh on 2 ranks of a 2-core x86-64 machine (MPICH 4.0.2,
+# Of every platform. Measured by scripts/bench/message_costs.py on 2 ranks of a 2-core x86-64 machine (MPICH 4.0.2,
 # shared memory):
 MESSAGE_SECONDS = (
     0.43e-6  # of the sender's core for each nonblocking message, the receiver's part included; 0.34 to 0.48 were seen

@@ -750,7 +750,7 @@ def energies(text, name="TotEng"):
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("precision", ["double", "mixed"])
 def test_lammps(tmp, dimension, precision):
-    """A state that LAMMPS equilibrates and writes, read here: forces and energies to the bounds of compare_lammps.sh.
+    """A state that LAMMPS equilibrates and writes, read here: forces and energies to the bounds of compare_lammps.py.
     The state that we reach, handed back: the energy that LAMMPS sees is ours."""
     state = "lattice {} 0.8442\nregion box block 0 {} {}\ncreate_box 1 box\ncreate_atoms 1 box".format(
         *(("fcc", "8 0 8", "0 8") if dimension == 3 else ("sq", "30 0 30", "-0.25 0.25"))

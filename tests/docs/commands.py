@@ -34,7 +34,7 @@ COMMANDS = [
     ("quick", RUN + r"slab\.yaml --out out/balance ", {}, FEW),
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/strip ", {}, {}),
     ("quick", r"scripts/report\.py out/strip --pictures png$", {}, {}),
-    ("slow", r"scripts/reproduce/load_models\.sh --quick$", {}),
+    ("slow", r"scripts/reproduce/load_models\.py --quick$", {}),
     (
         "elsewhere",
         r"cmake --build build --target bench_nested$|build/bench/bench_nested$",
@@ -43,13 +43,13 @@ COMMANDS = [
     ("elsewhere", r"build/bench/bench_members ", "a benchmark; test_many_members makes balancings in the same way"),
     (
         "elsewhere",
-        r"scripts/reproduce/speeds\.sh( --wall)?$",
+        r"scripts/reproduce/speeds\.py( --wall)?$",
         "some minutes; results_speeds runs the program in the same ways",
     ),
     (
         "elsewhere",
-        r"scripts/reproduce/load_models\.sh( --space --quick)?$",
-        "an hour or more; load_models.sh --quick runs the same program, under the label slow",
+        r"scripts/reproduce/load_models\.py( --space --quick)?$",
+        "an hour or more; load_models.py --quick runs the same program, under the label slow",
     ),
     ("text", "app/ ", "the folders of the source"),
     # docs/report.md
@@ -71,7 +71,7 @@ COMMANDS = [
     # docs/experiment.md
     (
         "elsewhere",
-        r"scripts/reproduce/criteria\.sh$",
+        r"scripts/reproduce/criteria\.py$",
         "ten minutes; replay_optimum replays a series with all criteria and the best schedule in the same way",
     ),
     # docs/systems.md
@@ -81,8 +81,8 @@ COMMANDS = [
     ("quick", RUN + r"gallery/impact\.yaml --out out/impact ", {}, {"=1000": "=10", "$": " --set run.steps=20"}),
     ("quick", r"scripts/report\.py out/impact --pictures png$", {}, {}),
     ("quick", RUN + r"gallery/dial\.yaml --out out/dial ", {}, {}),
-    ("quick", r"scripts/reproduce/gallery\.sh --quick$", {}, {"$": " --only dial"}),
-    ("elsewhere", r"scripts/reproduce/gallery\.sh$", "some ten minutes; with --quick it runs above"),
+    ("quick", r"scripts/reproduce/gallery\.py --quick$", {}, {"$": " --only dial"}),
+    ("elsewhere", r"scripts/reproduce/gallery\.py$", "some ten minutes; with --quick it runs above"),
     ("quick", RUN + r"launch/equilibrate\.yaml$", {}, {}),
     ("quick", RUN + r"launch/launch\.yaml$", {"$": " --set run.steps=2000"}, FEW),
     # docs/forces.md
@@ -158,10 +158,10 @@ COMMANDS = [
     ),
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/", {}, {}),
     ("quick", r"scripts/report\.py out/(nodes32|nested) --pictures png$", {}, {}),
-    ("slow", r"scripts/reproduce/nested\.sh$", {}),
+    ("slow", r"scripts/reproduce/nested\.py$", {}),
     (
         "elsewhere",
-        r"scripts/reproduce/nested\.sh --simulated$",
+        r"scripts/reproduce/nested\.py --simulated$",
         "SimGrid need not be here; simulated_accelerators runs it with --quick where it is",
     ),
     # docs/prediction.md
@@ -170,10 +170,10 @@ COMMANDS = [
     ("quick", RUN + r"slab\.yaml --out out/predicted ", {}, FEW),
     ("quick", r"scripts/simulate/machine\.py tianhe1a out/", {}, {}),
     # docs/zones.md
-    ("slow", r"scripts/reproduce/zones\.sh$", {}),
+    ("slow", r"scripts/reproduce/zones\.py$", {}),
     (
         "elsewhere",
-        r"scripts/reproduce/zones\.sh --real",
+        r"scripts/reproduce/zones\.py --real",
         "some minutes; accelerator_hash runs the program in the same ways",
     ),
     ("quick", RUN + r"zones\.yaml --out out/zones$", {}, FEW),
@@ -183,7 +183,7 @@ COMMANDS = [
     ("quick", r"mpiexec\.mpich -n 2 build/replay_messages out/messages\.csv", {}, {}),
     (
         "elsewhere",
-        r"scripts/reproduce/messages\.sh$",
+        r"scripts/reproduce/messages\.py$",
         "SimGrid need not be here; simulated_messages runs it with --quick where it is",
     ),
     # docs/simulation.md

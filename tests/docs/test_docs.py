@@ -152,8 +152,10 @@ def unknown_names(folder, source):
     scripts = {
         s
         for _, _, code in SPANS
-        for s in re.findall(r"scripts/(?:[\w/]+\.sh|(?:report|(?:export|import)_\w+)\.py)", code)
-        if os.path.exists(os.path.join(SOURCE, s))
+        for s in re.findall(
+            r"scripts/(?:[\w/]+\.sh|(?:(?:bench|reproduce)/\w+|report|(?:export|import)_\w+|weight)\.py)", code
+        )
+        if os.access(os.path.join(SOURCE, s), os.X_OK)
     }
     helps = {
         p: execute([*p.split(), "--help"], 60, folder)[0]
