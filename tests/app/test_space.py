@@ -17,7 +17,7 @@ from program import COLLISIONS, SOURCE, decisions, hash_of, run, settings
 MELT = os.path.join(SOURCE, "inputs/melt.yaml")
 COLLISION = COLLISIONS[3].deck
 DROPS = os.path.join(SOURCE, "inputs/drops.yaml")
-# Of each a small part, which takes a second.
+# Settings that make each deck small: it takes a second.
 SMALL = {
     MELT: dict(system__slabs__0__cells="[6, 7, 8]", run__steps=60, output__every=20),
     COLLISION: COLLISIONS[3].small,
@@ -31,7 +31,7 @@ SMALL = {
         output__every=40,
     ),
 }
-# Of two dimensions: a disc that falls onto a slab.
+# In two dimensions: a disc that falls onto a slab.
 DISC = """system:
   box: [60, 50]
   boundary: [periodic, reflecting]
