@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import program
-from program import SOURCE, hash_of, run, settings
+from program import SOURCE, fails_with, ok_run, run, run_words
 
 DROPLET, SHELL = (os.path.join(SOURCE, "inputs", name) for name in ("droplet.yaml", "shell_3d.yaml"))
 SMALL = {
@@ -57,12 +57,9 @@ def test_one_hash(tmp_path, deck):
     out, half = tmp_path / "restarted", SMALL[deck]["run__steps"] // 2
     state_of(deck, out, ranks=2, run__steps=half, checkpoint__every=half)
     keys = SMALL[deck] | dict(system__bodies__1__spacing=0.9)
-    code, text = run(0, "run", deck, "--out", out, "--restart", "auto", *settings(**keys))
-    assert code == 3 and "system.bodies.1.spacing differs" in text, text
-    code, text = run(3, "run", deck, "--out", out, "--quiet", "--restart", "auto", *settings(**SMALL[deck]))
-    assert (code, hash_of(out)) == (0, state), text
-    code, text = run(2, "run", out / "deck.yaml", "--out", tmp_path / "again", "--quiet")
-    assert (code, hash_of(tmp_path / "again")) == (0, state), f"the effective deck: {text}"
+    fails_with(3, "system.bodies.1.spacing differs", 0, *run_words(out, deck=deck, restart="auto", **keys))
+    assert state_of(deck, out, ranks=3, restart="auto") == state
+    assert program.state_of(out / "deck.yaml", tmp_path / "again", 2) == state, "the effective deck"
 
 
 @pytest.mark.group("bodies_one_hash")
@@ -98,8 +95,7 @@ def first_frame(tmp_path, body, dimensions):
         f"system:\n  box: {[40.0] * dimensions}\n  boundary: {['reflecting'] * dimensions}\n  bodies: [{{{body}}}]\n"
         "run: {dt: 1e-6, steps: 0}\noutput: {trajectory_every: 1}\n".replace("'", "")
     )
-    code, text = run(2, "run", deck, "--out", out, "--quiet", "--force")
-    assert code == 0, text
+    ok_run(out, "--force", deck=deck, ranks=2)
     with h5py.File(out / "trajectory.h5") as f:
         all_particles = f["particles/all"]
         return all_particles["position/value"][0][:, :dimensions], all_particles["velocity/value"][0][:, :dimensions]
@@ -235,8 +231,7 @@ REFUSED = [
 def test_refused(tmp_path, ranks, body, what):
     deck = tmp_path / "deck.yaml"
     deck.write_text(f"system:\n  box: {BOX2}\n  bodies: [{{{body}}}]\nrun: {{dt: 0.001, steps: 10}}\n")
-    code, text = run(ranks, "check", deck)
-    assert code == 2 and text.count("\n") == 1, text
+    text = fails_with(2, (), ranks, "check", deck)
     assert re.search(what, text.removeprefix("steelyard: error: ")), text
 
 
@@ -251,6 +246,5 @@ def test_full(tmp_path):
     )
     assert run(0, "check", deck)[0] == 0
     for ranks in (0, 3):
-        code, text = run(ranks, "run", deck, "--out", out)
-        assert code == 2 and text.count("\n") == 1, text
-        assert "system.bodies.0.spacing: 0 of 9 particles have found a place at this spacing; use a smaller" in text
+        says = "system.bodies.0.spacing: 0 of 9 particles have found a place at this spacing; use a smaller"
+        fails_with(2, says, ranks, *run_words(out, deck=deck))

@@ -8,25 +8,8 @@ import signal
 
 import pytest
 
-from program import (
-    DECK,
-    LARGE,
-    QUICK,
-    checkpoints,
-    completed,
-    end_of,
-    fails_with,
-    ok_run,
-    one_error,
-    our_lines,
-    rows,
-    run,
-    run_words,
-    settings,
-    start,
-    summary,
-    wait_for_rows,
-)
+from program import DECK, LARGE, QUICK, checkpoints, completed, end_of, fails_with, ok_run, one_error, our_lines, rows
+from program import run, run_words, settings, start, summary, wait_for_rows
 
 pytestmark = pytest.mark.group("directories")
 NAMES = {"deck.yaml", "map.csv", "ranks.csv", "run.json", "summary.json", "thermo.csv", "timing.csv"}

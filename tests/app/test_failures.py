@@ -15,26 +15,8 @@ import time
 
 import pytest
 
-from program import (
-    DECK,
-    HANG_SECONDS,
-    QUICK,
-    SOURCE,
-    checkpoints,
-    command,
-    end_of,
-    environment,
-    fresh,
-    ok_run,
-    one_error,
-    options,
-    processes_of,
-    run_words,
-    settings,
-    start,
-    summary,
-    wait_for_rows,
-)
+from program import DECK, HANG_SECONDS, QUICK, SOURCE, checkpoints, command, end_of, environment, fresh, ok_run
+from program import one_error, options, processes_of, run_words, settings, start, summary, wait_for_rows
 
 
 def wait_until(condition, seconds):

@@ -9,25 +9,13 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 
 import h5py
 import pytest
 
-from program import (
-    HANG_SECONDS,
-    DECK,
-    command,
-    environment,
-    options,
-    preloaded,
-    settings,
-    start,
-    summary,
-    wait_for_rows,
-)
+from program import HANG_SECONDS, ok_run, options, preloaded, run_words, start, summary, wait_for_rows
 
-QUICK = settings(
+SMALL = dict(
     system__box="[60.0, 40.0]",
     system__slabs__0__lower="[10, 10]",
     system__slabs__0__upper="[28, 30]",
@@ -49,11 +37,8 @@ KEYS = dict(
 
 def go(out, *more, ranks=1, code=0, preload={}, **keys):
     """Standard error of a run."""
-    words = command(ranks, "run", DECK, "--out", str(out), "--quiet", *more, *QUICK, *settings(**keys))
-    variables = dict(environment(), **preload, **(preloaded(options.tool) if preload else {}))
-    done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=HANG_SECONDS)
-    assert done.returncode == code, f"{more} {keys}: exit code {done.returncode}, not {code}: {done.stderr!r}"
-    return done.stderr
+    variables = preload | (preloaded(options.tool) if preload else {})
+    return ok_run(out, *more, ranks=ranks, code=code, variables=variables, **SMALL | keys)
 
 
 def contents(folder):
@@ -114,9 +99,8 @@ CHANGES = {
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_does_not_come_again_is_put_aside(killed, tmp_path, what):
     """Each row, frame and phase that was there is there, or put aside, and one note says so."""
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
-    text = go(out, "--restart", "auto", **(KEYS | CHANGES[what]))
+    out = shutil.copytree(killed, tmp_path / "out")
+    text = go(out, restart="auto", **(KEYS | CHANGES[what]))
     aside = out / "previous_1"
     lost = contents(killed) - contents(out) - (contents(aside) if aside.exists() else set())
     assert not lost, f"{len(lost)} entries, as {sorted(e[:2] for e in lost)[:3]}"
@@ -126,9 +110,8 @@ def test_what_does_not_come_again_is_put_aside(killed, tmp_path, what):
 @pytest.mark.group("dropped")
 @pytest.mark.parametrize("more", [dict(), dict(checkpoint__every=20, checkpoint__keep=5), dict(ranks=2)])
 def test_what_comes_again_is_not_put_aside(killed, tmp_path, more):
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
-    text = go(out, "--restart", "auto", **(KEYS | more))
+    out = shutil.copytree(killed, tmp_path / "out")
+    text = go(out, restart="auto", **(KEYS | more))
     assert text == "" and not (out / "previous_1").exists(), text
     assert contents(killed) == contents(out)
 
@@ -141,7 +124,7 @@ def test_fields_with_loads_do_not_come_again(tmp_path):
     (tmp_path / "checkpoint_80.h5").unlink()
     (tmp_path / "summary.json").unlink()
     before = {n: (tmp_path / n).read_bytes() for n in ("fields_60.h5", "fields_80.h5")}
-    text = go(tmp_path, "--restart", "auto", **keys)
+    text = go(tmp_path, restart="auto", **keys)
     assert {n: (tmp_path / "previous_1" / n).read_bytes() for n in before} == before, text
     assert all((tmp_path / n).exists() for n in before)
 
@@ -158,7 +141,7 @@ def test_what_processes_have_spent_is_remembered(tmp_path, ranks):
             return list(f["balance/r1/spent"])
 
     go(tmp_path / "whole", **keys)
-    go(tmp_path / "again", "--restart", tmp_path / "whole" / "checkpoint_20.h5", ranks=ranks, **keys)
+    go(tmp_path / "again", restart=tmp_path / "whole/checkpoint_20.h5", ranks=ranks, **keys)
     assert spent(tmp_path / "again") == spent(tmp_path / "whole") and min(spent(tmp_path / "whole")) > 0
 
 
@@ -167,16 +150,15 @@ def test_fewer_frames_of_the_map_leave_a_copy(tmp_path):
     keys = dict(run__steps=160, checkpoint__every=160, output__map_frames=8)
     go(tmp_path, **keys)
     before = (tmp_path / "map.csv").read_bytes()
-    text = go(tmp_path, "--restart", "auto", **(keys | dict(run__steps=170, output__map_frames=2)))
+    text = go(tmp_path, restart="auto", **(keys | dict(run__steps=170, output__map_frames=2)))
     assert "map.csv keeps fewer frames" in text and (tmp_path / "previous_1" / "map.csv").read_bytes() == before
 
 
 @pytest.mark.group("dropped")
 def test_a_deck_with_words_of_its_own_is_put_aside(killed, tmp_path):
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
+    out = shutil.copytree(killed, tmp_path / "out")
     (out / "deck.yaml").write_text("# mine\n" + (out / "deck.yaml").read_text())
-    text = go(out, "--restart", "auto", **KEYS)
+    text = go(out, restart="auto", **KEYS)
     assert (out / "previous_1" / "deck.yaml").read_text().startswith("# mine") and "deck.yaml" in text, text
 
 
@@ -184,8 +166,7 @@ def test_a_deck_with_words_of_its_own_is_put_aside(killed, tmp_path):
 @pytest.mark.parametrize("more", [["--restart", "auto"], ["--force"]])
 def test_files_of_others_stay(killed, tmp_path, more):
     """Only whole names that the program gives its files are moved or removed."""
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
+    out = shutil.copytree(killed, tmp_path / "out")
     kept = ["metis/step_99999.notes", "metis/step_900.graph.bak", "metis/step_0900.graph", "metis/xstep_900.graph"]
     kept += ["lbaf/notes.txt", "lbaf/data.0.json.bak"]
     if more == ["--force"]:
@@ -214,11 +195,11 @@ def test_of_two_runs_without_locks_one_stops(tmp_path, monkeypatch):
     for name, value in preloaded(options.tool).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("NO_LOCKS", NO_LOCKS["NO_LOCKS"])
-    words = ["run", DECK, "--out", str(tmp_path), "--quiet", *QUICK]
-    first = start(1, *words, *settings(run__steps=100000000, output__every=10))
+    keys = SMALL | dict(output__every=10)
+    first = start(1, *run_words(tmp_path, run__steps=100000000, **keys))
     try:
         assert wait_for_rows(tmp_path, 3, first), "the first run does not start"
-        second = start(1, *words, "--force", *settings(run__steps=3000, output__every=10))
+        second = start(1, *run_words(tmp_path, "--force", run__steps=3000, **keys))
         text = first.communicate(timeout=HANG_SECONDS)[1]
         assert first.returncode == 5 and text.count("steelyard: error") == 1 and "another run" in text, text
         said = second.communicate(timeout=HANG_SECONDS)[1]
@@ -233,10 +214,9 @@ def test_of_two_runs_without_locks_one_stops(tmp_path, monkeypatch):
 @pytest.mark.group("calls")
 @pytest.mark.parametrize("name", ["thermo.csv", "run.json", "map.csv"])
 def test_a_file_that_cannot_be_read_is_not_replaced(killed, tmp_path, name):
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
+    out = shutil.copytree(killed, tmp_path / "out")
     before = (out / name).read_bytes()
-    text = go(out, "--restart", "auto", code=5, preload=dict(READ_FAILS=name), **KEYS)
+    text = go(out, restart="auto", code=5, preload=dict(READ_FAILS=name), **KEYS)
     assert f"cannot read {name}" in text and (out / name).read_bytes() == before, text
 
 
@@ -253,7 +233,7 @@ def test_what_is_replaced_is_on_the_disk_before(killed, tmp_path):
     """At a restart the new file is brought to the disk before its name changes; before a checkpoint all tables are."""
     out, log = tmp_path / "out", tmp_path / "calls"
     shutil.copytree(killed, out)
-    go(out, "--restart", "auto", preload=dict(CALLS=str(log)), **KEYS)
+    go(out, restart="auto", preload=dict(CALLS=str(log)), **KEYS)
     calls = log.read_text().splitlines()
     tables = ["thermo.csv", "timing.csv", "balance.csv", "resources.csv"]
     for name in [*tables, "map.csv", "ranks.csv", "run.json", "deck.yaml", "summary.json"]:

@@ -8,28 +8,8 @@ import time
 
 import pytest
 
-from program import (
-    DECK,
-    HANG_SECONDS,
-    QUICK,
-    SOURCE,
-    checkpoints,
-    command,
-    end_of,
-    environment,
-    fresh,
-    ok_run,
-    one_error,
-    options,
-    our_lines,
-    processes_of,
-    run,
-    run_words,
-    settings,
-    start,
-    summary,
-    wait_for_rows,
-)
+from program import DECK, HANG_SECONDS, QUICK, SOURCE, checkpoints, command, end_of, environment, fresh, ok_run
+from program import one_error, options, our_lines, processes_of, run, run_words, settings, start, summary, wait_for_rows
 
 pytestmark = pytest.mark.group("one_rank_fails")
 STOPS = [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1]

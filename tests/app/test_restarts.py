@@ -14,20 +14,8 @@ import shutil
 import h5py
 import pytest
 
-from program import (
-    QUICK,
-    checkpoints,
-    damage,
-    fails_with,
-    hash_of,
-    ok_run,
-    options,
-    printed,
-    rows,
-    run_words,
-    same_run,
-    summary,
-)
+from program import QUICK, checkpoints, damage, fails_with, hash_of, ok_run, options, printed, rows, run_words, same_run
+from program import summary
 
 STEPS = dict(run__steps=120, output__every=20)
 HALF = STEPS | dict(run__steps=60, checkpoint__every=60)

@@ -8,19 +8,8 @@ import subprocess
 
 import pytest
 
-from program import (
-    DECK,
-    HANG_SECONDS,
-    SOURCE,
-    checkpoints,
-    decisions,
-    environment,
-    hash_of,
-    ok_run,
-    options,
-    rows,
-    summary,
-)
+from program import DECK, HANG_SECONDS, SOURCE, checkpoints, decisions, environment, hash_of, ok_run, options, rows
+from program import summary
 
 pytestmark = pytest.mark.group("stages")
 SRUN = """#!/bin/sh

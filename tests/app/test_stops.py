@@ -11,22 +11,8 @@ import time
 
 import pytest
 
-from program import (
-    HANG_SECONDS,
-    LARGE,
-    checkpoints,
-    end_of,
-    fails_with,
-    ok_run,
-    options,
-    processes_of,
-    rows_written,
-    run,
-    run_words,
-    same_run,
-    start,
-    wait_for_rows,
-)
+from program import HANG_SECONDS, LARGE, checkpoints, end_of, fails_with, ok_run, options, processes_of, rows_written
+from program import run, run_words, same_run, start, wait_for_rows
 
 
 @pytest.fixture(scope="module")

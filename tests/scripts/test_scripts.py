@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import plotting
-from program import HANG_SECONDS, COLLISIONS, DECK, SOURCE, run, settings
+from program import COLLISIONS, DECK, HANG_SECONDS, SOURCE, ok_run, run, settings
 from report import pictures
 from report.pictures import density
 from report.pictures import map as boxes
@@ -72,10 +72,9 @@ def small_runs(folder, dimensions):
     keys = dict(output__fields_every=10, balance__every=5, balance__clock="work", balance__processes=6)
     keys |= dict(system__boundary=str(list(BOUNDARY[:dimensions])).replace("'", ""), output__trajectory_every=10)
     for name, more in (("none", dict(balance__partition__kind="none")), ("with", {})):
-        code, text = run(2, "run", deck, "--out", folder / name, "--quiet", *settings(**small, **keys, **more))
-        assert code == 0, text
+        ok_run(folder / name, deck=deck, ranks=2, **small, **keys, **more)
     keys = dict(accelerator__backend="host", accelerator__threads=1)
-    assert run(0, "run", deck, "--out", folder / "zones", "--quiet", *settings(**small, **keys))[0] == 0
+    ok_run(folder / "zones", deck=deck, **small, **keys)
     machine = dict(machine__nodes=3, machine__accelerators_per_node="[2, 0, 1]", machine__core_speed="[1, 1, 0.5]")
     assert run(0, "partition", deck, "--out", folder / "partition", *settings(**small, **machine))[0] == 0
     assert run(0, "predict", deck, "--out", folder / "prediction", *settings(**small))[0] == 0
@@ -394,13 +393,8 @@ def test_build_folder_of_another_tree(tmp):
         shutil.copy(os.path.join(SOURCE, file), tmp)
     with open(os.path.join(tmp, "build/CMakeCache.txt"), "w") as f:
         f.write(f"CMAKE_HOME_DIRECTORY:INTERNAL={SOURCE}\nCMAKE_CACHEFILE_DIR:INTERNAL={SOURCE}/build\n")
-    done = subprocess.run(
-        [os.path.join(tmp, "scripts/build.sh")],
-        env=dict(os.environ, STEELYARD_SETUP="skip"),
-        capture_output=True,
-        text=True,
-        timeout=HANG_SECONDS,
-    )
+    variables = os.environ | dict(STEELYARD_SETUP="skip")
+    done = subprocess.run([tmp / "scripts/build.sh"], env=variables, capture_output=True, text=True)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 2 and last.startswith("build.sh: ") and SOURCE in last and "rm -r " in last, done.stderr
 
