@@ -90,7 +90,7 @@ def test_threads_on_both_sides(plain, tmp):
 
 @pytest.mark.group("accelerator_hash")
 def test_fields(tmp):
-    """They say who owns a cell, and who computes it."""
+    """Cell fields name the owner of a cell and the zone that computes it."""
     keys = dict(run__steps=40, output__fields_every=40, balance__processes=6, balance__migrate="always")
     keys |= dict(balance__every=20, balance__clock="work")
 
@@ -175,7 +175,7 @@ def test_restarts(plain, tmp):
 
 @pytest.mark.group("accelerator_restarts")
 def test_fixed_share_after_a_restart(tmp):
-    """It is the deck's, whatever the border had learnt."""
+    """The deck sets it, not the border that a checkpoint remembers."""
     ok_run(tmp, **zone(), run__steps=60, checkpoint__every=60)
     ok_run(tmp, restart="auto", **zone(**fixed(0.7)))
     late = [float(r["share"]) for r in zones(tmp) if int(r["step"]) > 61]

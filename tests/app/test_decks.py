@@ -191,7 +191,7 @@ def test_machine_of_a_partition(tmp, machine):
 
 @pytest.mark.group("machines")
 def test_machine_of_a_prediction(tmp, machine):
-    """What a prediction writes is such a file, and is read back as it is. With a fixed skin its sample's rebuilds do
+    """A prediction writes a machine file, which is read back as it is. With a fixed skin the rebuilds of its sample do
     not depend on measured times."""
     predict = ["--processes", "2", *settings(grid__skin=0.4), "--machine"]
     first = results("predict", tmp / "first", *predict, machine)

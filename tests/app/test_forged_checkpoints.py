@@ -204,7 +204,7 @@ def test_unchanged(tmp, dimensions, name):
 
 @in_plane_and_space([2, 3, 5, 9, 11, 23])
 def test_controllers_of_accelerators(tmp, dimensions, name):
-    """What they remember, of each of two ranks: share, count, ten numbers."""
+    """A checkpoint holds of each rank the share of its accelerators, a count, and ten numbers."""
     base = checkpoint(dimensions, **ZONED)
     with h5py.File(base.path) as f:
         assert list(f["zones/of_ranks"][[1, 13]]) == [10, 10]

@@ -117,7 +117,7 @@ def particles(tmp_path_factory):
 @pytest.mark.group("partition_results")
 @pytest.mark.parametrize("algorithm, width", (("inner_outer", 1), ("inner_outer", 2), ("greedy", 1)))
 def test_results(particles, tmp, algorithm, width):
-    """All that is written follows from the boxes, and is the same on any ranks."""
+    """All results follow from the boxes, and are the same on any ranks."""
     out, other = tmp / "out", tmp / "other"
     keys = dict(balance__partition__algorithm=algorithm, balance__partition__ghost_width=width)
     p = partition(out, **keys)
@@ -207,7 +207,7 @@ def test_load_of_a_checkpoint(tmp):
 
 
 def check_kind(p, kind, values):
-    """What each kind of partition promises of its boxes and of the loads that it gives."""
+    """Each kind of partition has its own bounds for boxes and loads."""
     speed, got = (np.array([r[name] for r in p["resources"]]) for name in ("speed", "load"))
     target = speed * values.sum() / speed.sum()
     if kind in ("rcb", "none"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What h5py and, with --full, MDAnalysis read is what the program says."""
+"""The files of a run, read by h5py and, with --full, by MDAnalysis."""
 import h5py
 import numpy as np
 import pytest

@@ -87,8 +87,8 @@ def look(browser, path, sections):
     assert browser.run(BLANK) == [] and browser.run(EMPTY) == [], "plots are blank"
     assert browser.run(MISPLACED) == []
     assert browser.run("return document.documentElement.scrollWidth") <= 1280, "the page is wider than its window"
-    # The map begins in the upper half of the window. Sentences on what stands out may push it down where they take more
-    # than eight lines: how many they take depends on what was measured.
+    # The map begins in the upper half of the window. Findings push it down if they take more than eight lines. Their
+    # number depends on measured times.
     top, sentences = browser.run(
         "return ['#map canvas', '.findings'].map((s) => document.querySelector(s).getBoundingClientRect())"
         ".map((r, k) => k ? r.height : r.top)"

@@ -360,8 +360,7 @@ def test_simulate_without_a_number(ranks):
 def test_python_without_libraries(tmp):
     """A Python that lacks numpy: one line that says what plots need, or Debian's Python goes on."""
     for module in ("numpy", "h5py", "matplotlib"):
-        with open(os.path.join(tmp, f"{module}.py"), "w") as f:
-            f.write("raise ImportError('No module named numpy')\n")
+        (tmp / f"{module}.py").write_text("raise ImportError('No module named numpy')\n")
     environment = dict(os.environ, PYTHONPATH=tmp, STEELYARD_DEBIANS_PYTHON="tried")
     open(os.path.join(tmp, "thermo.csv"), "w").write("step\n0\n")
     done = draw("density", tmp, env=environment)
@@ -372,8 +371,9 @@ def test_python_without_libraries(tmp):
 @pytest.mark.group("refusals")
 def test_debians_python_through_links(tmp):
     """Debian's Python goes on also where scripts/, or the script, is a symbolic link."""
-    with open(os.path.join(tmp, "h5py.py"), "w") as f:
-        f.write("import os\nraise ImportError('h5py, Debian: ' + os.environ.get('STEELYARD_DEBIANS_PYTHON', 'no'))\n")
+    (tmp / "h5py.py").write_text(
+        "import os\nraise ImportError('h5py, Debian: ' + os.environ.get('STEELYARD_DEBIANS_PYTHON', 'no'))\n"
+    )
     os.symlink(os.path.join(SOURCE, "scripts"), os.path.join(tmp, "scripts"))
     os.symlink(os.path.join(SOURCE, "scripts/report.py"), os.path.join(tmp, "report.py"))
     environment = dict(os.environ, PYTHONPATH=tmp)
@@ -391,8 +391,9 @@ def test_build_folder_of_another_tree(tmp):
     shutil.copytree(os.path.join(SOURCE, "scripts"), os.path.join(tmp, "scripts"))
     for file in ("CMakeLists.txt", "CMakePresets.json"):
         shutil.copy(os.path.join(SOURCE, file), tmp)
-    with open(os.path.join(tmp, "build/CMakeCache.txt"), "w") as f:
-        f.write(f"CMAKE_HOME_DIRECTORY:INTERNAL={SOURCE}\nCMAKE_CACHEFILE_DIR:INTERNAL={SOURCE}/build\n")
+    (tmp / "build/CMakeCache.txt").write_text(
+        f"CMAKE_HOME_DIRECTORY:INTERNAL={SOURCE}\nCMAKE_CACHEFILE_DIR:INTERNAL={SOURCE}/build\n"
+    )
     variables = os.environ | dict(STEELYARD_SETUP="skip")
     done = subprocess.run([tmp / "scripts/build.sh"], env=variables, capture_output=True, text=True)
     last = done.stderr.splitlines()[-1]
