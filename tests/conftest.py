@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Options and fixtures of the tests in Python.
 
-ctest calls them group by group. By hand: python3 -m pytest tests/app/test_program.py --group restarts
+ctest calls them group by group. By hand: python3 -m pytest tests/app/test_restarts.py --group restarts
 """
+import pathlib
 import tempfile
 
 import pytest
@@ -50,6 +51,6 @@ def pytest_sessionfinish(session, exitstatus):
 
 @pytest.fixture
 def tmp():
-    """A directory of the test's own."""
+    """A directory of the test's own, which is removed after it."""
     with tempfile.TemporaryDirectory() as folder:
-        yield folder
+        yield pathlib.Path(folder)

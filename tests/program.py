@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import time
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What conftest.py replaces by the options of the command line: the programs of a default build.
+# Programs of a default build. Options of the command line replace them (conftest.py).
 options = SimpleNamespace(
     binary=os.path.join(SOURCE, "build/steelyard"),
     mpiexec=shutil.which("mpiexec.mpich") or "mpiexec",
@@ -24,8 +25,8 @@ options = SimpleNamespace(
 # A limit that only ends what would never end: a busy machine takes ten times as long as an idle one.
 HANG_SECONDS = 600
 DECK = os.path.join(SOURCE, "inputs/tiny.yaml")
-# By the number of dimensions, a collision that takes a second and is not the same along any two axes: its deck, the
-# settings that make it so small, its box, its cells, and the time of a step.
+# A collision for each number of dimensions. It takes a second, and differs along all axes. `small` holds the settings
+# that make the deck so small, `dt` the time of a step.
 COLLISIONS = {
     2: SimpleNamespace(deck=DECK, small={}, box=[260, 140], cells=[104, 56], dt=0.0005),
     3: SimpleNamespace(
@@ -44,24 +45,30 @@ COLLISIONS = {
         dt=0.002,
     ),
 }
-# Settings that make the deck so large that a file-size limit can lie below a checkpoint's size, and above what MPI
-# itself needs for shared memory.
-LARGE = [
-    "--set",
-    "system.slabs.1.lower=[131,2]",
-    "--set",
-    "system.slabs.1.upper=[258,138]",
-    "--set",
-    "system.slabs.0.lower=[2,2]",
-    "--set",
-    "system.slabs.0.upper=[129,138]",
-    "--set",
-    "system.slabs.0.density=2.6",
-    "--set",
-    "system.slabs.1.density=2.6",
-    "--set",
-    "system.potential.sigma=0.6",
-]
+
+
+def settings(**keys):
+    """Options --set of a command line; two underscores stand for a dot."""
+    return [x for k, v in keys.items() for x in ("--set", f"{k.replace('__', '.')}={v}")]
+
+
+# Settings of a run whose checkpoints are larger than a file-size limit that leaves MPI its shared memory.
+LARGE = settings(
+    **{f"system__slabs__{i}__density": 2.6 for i in (0, 1)},
+    system__slabs__0__lower="[2, 2]",
+    system__slabs__0__upper="[129, 138]",
+    system__slabs__1__lower="[131, 2]",
+    system__slabs__1__upper="[258, 138]",
+    system__potential__sigma=0.6,
+)
+# Keys of a collision of some 5,000 particles: a step takes less than a millisecond.
+QUICK = dict(
+    system__box="[130.0, 70.0]",
+    system__slabs__0__lower="[10, 10]",
+    system__slabs__0__upper="[63, 60]",
+    system__slabs__1__lower="[65, 10]",
+    system__slabs__1__upper="[118, 60]",
+)
 
 
 def command(ranks, *arguments, binary=None):
@@ -84,34 +91,83 @@ def preloaded(library):
     return dict(LD_PRELOAD=name, LD_LIBRARY_PATH=":".join(folders))
 
 
-def run(ranks, *arguments, threads=1, isa=None, binary=None, timeout=HANG_SECONDS, limit=None):
-    """Returns (exit code, standard error)."""
-    before = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None
-    done = subprocess.run(
+def completed(
+    ranks, *arguments, threads=1, isa=None, binary=None, timeout=HANG_SECONDS, limit=None, variables={}, **more
+):
+    """The command as a CompletedProcess; `limit` is the largest size of a file in bytes."""
+    streams = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE) | more
+    return subprocess.run(
         command(ranks, *arguments, binary=binary),
-        env=environment(threads, isa),
+        env=environment(threads, isa) | variables,
         timeout=timeout,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=before,
+        preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None,
+        **streams,
     )
+
+
+def run(ranks, *arguments, **how):
+    """Returns (exit code, standard error)."""
+    done = completed(ranks, *arguments, **how)
     return done.returncode, done.stderr
 
 
-def settings(**keys):
-    return [x for k, v in keys.items() for x in ("--set", f"{k.replace('__', '.')}={v}")]
+def printed(ranks, *arguments, **how):
+    """Standard output of a command that succeeds."""
+    done = completed(ranks, *arguments, **how)
+    assert done.returncode == 0, f"{arguments} on {ranks} ranks: {done.returncode} {done.stderr}"
+    return done.stdout
+
+
+def one_error(got, text, code, says=(), alone=True, what=""):
+    """An error ends with its exit code and one line, which holds `says` (each of a tuple) and what helps. Unless it
+    stands alone, MPI may add lines of its own after an abort."""
+    what = f"{what}: exit code {got}, not {code}, or another text: {text!r}"
+    lines = text.splitlines() if alone else our_lines(text)
+    assert got == code and len(lines) == 1 and lines[0].startswith("steelyard: error: "), what
+    for each in ("; ", says) if isinstance(says, str) else ("; ", *says):
+        assert each in text, f"{what} does not say {each!r}"
+
+
+def fails_with(code, says, ranks, *arguments, **how):
+    """Standard error of a command that ends with this exit code and one line, which holds `says`."""
+    got, text = run(ranks, *arguments, **how)
+    one_error(got, text, code, says, what=f"{arguments} on {ranks} ranks")
+    return text
+
+
+def run_words(out, *more, deck=DECK, restart=None, **keys):
+    """Arguments of a run of the deck with these keys into the directory."""
+    start = ["--restart", restart] if restart else []
+    return ["run", deck, "--out", out, "--quiet", *start, *more, *settings(**keys)]
+
+
+def ok_run(out, *more, ranks=1, code=0, threads=1, isa=None, binary=None, limit=None, variables={}, **keys):
+    """Standard error of a run that ends with this exit code; keys are those of run_words()."""
+    how = dict(threads=threads, isa=isa, binary=binary, limit=limit, variables=variables)
+    got, text = run(ranks, *run_words(out, *more, **keys), **how)
+    assert got == code, f"{out} {more} {keys} on {ranks} ranks, {how}: exit code {got}, not {code}: {text!r}"
+    return text
+
+
+def summary(out):
+    with open(os.path.join(out, "summary.json")) as f:
+        return json.load(f)
 
 
 def hash_of(out):
-    with open(os.path.join(out, "summary.json")) as f:
-        return json.load(f)["state_hash"]
+    return summary(out)["state_hash"]
 
 
-def state_of(deck, out, ranks=0, threads=1, isa=None, **keys):
+def collide(dimensions, out, *more, **keys):
+    """ok_run() of the collision in so many dimensions."""
+    c = COLLISIONS[dimensions]
+    return ok_run(out, *more, deck=c.deck, **c.small | keys)
+
+
+def state_of(deck, out, ranks=0, **keys):
     """The state at the end of a run that succeeds."""
-    code, text = run(ranks, "run", deck, "--out", out, "--quiet", *settings(**keys), threads=threads, isa=isa)
-    assert code == 0, f"{deck} on {ranks} ranks, {isa}, {keys}: {code} {text}"
+    ok_run(out, deck=deck, ranks=ranks, **keys)
     return hash_of(out)
 
 
@@ -138,9 +194,9 @@ def decisions(out, after=0):
     ]
 
 
-def summary(out):
-    with open(os.path.join(out, "summary.json")) as f:
-        return json.load(f)
+def our_lines(text):
+    """Lines of the program in a standard error to which MPI may add its own."""
+    return [line for line in text.splitlines() if line.startswith("steelyard:")]
 
 
 def start(ranks, *arguments, binary=None):
@@ -172,6 +228,16 @@ def wait_for_rows(out, n, process, seconds=HANG_SECONDS):
     return False
 
 
+def end_of(process, what):
+    """Standard error of a process that must end by itself; one that hangs is killed."""
+    try:
+        return process.communicate(timeout=HANG_SECONDS)[1]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise AssertionError(f"{what}: it still runs after {HANG_SECONDS} s") from None
+
+
 def processes_of(binary_marker):
     """Process ids whose command line holds the marker."""
     found = []
@@ -181,7 +247,7 @@ def processes_of(binary_marker):
                 words = f.read().split(b"\0")
         except OSError:
             continue
-        if words[0] == options.binary.encode() and binary_marker.encode() in words:
+        if words[0] == options.binary.encode() and str(binary_marker).encode() in words:
             found.append(int(pid))
     return found
 
@@ -190,6 +256,18 @@ def built(*programs, page="docs/simulation.md"):
     """A mark that skips tests where a program of another build is missing, which this page says how to make."""
     missing = [p for p in programs if not os.access(os.path.join(SOURCE, p), os.X_OK)]
     return pytest.mark.skipif(bool(missing), reason=f"there is no {missing}; {page} says how to build it")
+
+
+def same_run(a, b):
+    """Two directories have the same state at the end and the same rows."""
+    return hash_of(a) == hash_of(b) and rows(a) == rows(b)
+
+
+def damage(path, at, data):
+    """Writes bytes over those of a file."""
+    with open(path, "r+b") as f:
+        f.seek(at)
+        f.write(data)
 
 
 def fresh(out):

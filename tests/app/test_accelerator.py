@@ -1,268 +1,249 @@
 # SPDX-License-Identifier: MIT
-"""Tests of accelerators as users have them.
+"""Accelerators as users have them. Threads stand in for them; where there is a GPU, the hashes are compared on it too.
 
-Groups: accelerator_hash accelerator_space accelerator_restarts accelerator_speeds accelerator_errors. Threads stand in
-for the accelerators; where there is a GPU, the hashes are compared on it too.
+Groups: accelerator_hash accelerator_space accelerator_restarts accelerator_speeds accelerator_errors.
 """
 import csv
-import os
+import functools
 
 import h5py
+import pytest
 
-from program import DECK, SOURCE, fresh, hash_of, rows, run, settings, summary
+from program import COLLISIONS, DECK, fails_with, fresh, hash_of, ok_run, rows, run, run_words, settings, summary
 
-SPACE = os.path.join(SOURCE, "inputs/collision_3d.yaml")
-
-HEAD = [
-    "step",
-    "rank",
-    "share",
-    "cpu_load",
-    "cpu_seconds",
-    "accelerator_seconds",
-    "decision",
-    "next_share",
-    "most_share",
-    "speed",
-]
+SPACE = COLLISIONS[3].deck
+HEAD = "step rank share cpu_load cpu_seconds accelerator_seconds decision next_share most_share speed".split()
+NESTED = dict(balance__migrate="always", balance__partition__kind="nested")
+BY_WORK = dict(balance__every=5, balance__clock="work")
 
 
 def zone(backend="host", **keys):
     return dict(accelerator__backend=backend, accelerator__every=20, **keys)
 
 
+def fixed(share, **keys):
+    return dict(accelerator__controller="fixed", accelerator__share=share, **keys)
+
+
+def read(path):
+    with open(path) as f:
+        return list(csv.DictReader(f))
+
+
 def zones(out):
-    with open(os.path.join(out, "zones.csv")) as f:
-        table = list(csv.DictReader(f))
-    assert not table or list(table[0]) == HEAD, f"columns of zones.csv: {list(table[0]) if table else None}"
+    table = read(out / "zones.csv")
+    assert not table or list(table[0]) == HEAD
     return table
 
 
-def done(ranks, out, *more, deck=DECK, threads=1, restart=None, **keys):
-    """A run into `out`; its hash."""
-    where = [] if restart is None else ["--restart", restart]
-    if restart is None:
-        fresh(out)
-    code, text = run(ranks, "run", deck, "--out", out, "--quiet", *where, *settings(**keys), *more, threads=threads)
-    assert code == 0, f"{keys} on {ranks} ranks: {code} {text}"
-    return hash_of(out) if code == 0 else None
+def state(out, restart=None, **keys):
+    """The state and the rows at the end of a run."""
+    ok_run(out if restart else fresh(out), restart=restart, **keys)
+    return hash_of(out), rows(out)
 
 
+@functools.cache
 def backends():
     """Those that this program can use here besides none."""
     with_cuda = run(0, "run", DECK, "--out", "/proc/nowhere", *settings(accelerator__backend="cuda"))[1]
     return ["host"] if "accelerator.backend" in with_cuda else ["host", "cuda"]
 
 
-def test_accelerator_hash(tmp):
-    out = os.path.join(tmp, "out")
-    plain = done(2, out)
-    table = rows(out)
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    return state(tmp_path_factory.mktemp("plain") / "out", ranks=2)
+
+
+@pytest.mark.group("accelerator_hash")
+@pytest.mark.parametrize("ranks", (1, 2, 3))
+@pytest.mark.parametrize(
+    "keys",
+    [
+        fixed(0.1),
+        fixed(0.5),
+        fixed(0.9, accelerator__devices=2),
+        fixed(1),
+        dict(accelerator__share=0.9),
+        dict(accelerator__controller="cpu_load", accelerator__threads=2),
+        dict(accelerator__share=0, balance__every=7, **NESTED),
+        dict(balance__processes=9, balance__partition__max_particles_per_process=4000, **BY_WORK),
+    ],
+)
+def test_one_hash(plain, tmp, ranks, keys):
     for backend in backends():
-        print("backend", backend)
-        for ranks in (1, 2, 3):
-            for keys in (
-                dict(accelerator__controller="fixed", accelerator__share=0.1),
-                dict(accelerator__controller="fixed", accelerator__share=0.5),
-                dict(accelerator__controller="fixed", accelerator__share=0.9, accelerator__devices=2),
-                dict(accelerator__controller="fixed", accelerator__share=1),
-                dict(accelerator__share=0.9),
-                dict(accelerator__controller="cpu_load", accelerator__threads=2),
-                dict(
-                    accelerator__share=0, balance__every=7, balance__migrate="always", balance__partition__kind="nested"
-                ),
-                dict(
-                    balance__every=5,
-                    balance__clock="work",
-                    balance__processes=9,
-                    balance__partition__max_particles_per_process=4000,
-                ),
-            ):
-                assert (
-                    done(ranks, out, **zone(backend, **keys)) == plain
-                ), f"{backend}, {ranks} ranks, {keys}: another hash"
-                assert rows(out) == table, f"{backend}, {ranks} ranks, {keys}: other rows of thermo.csv"
-                assert [int(r["step"]) for r in zones(out) if r["rank"] == "0"][:6] == [
-                    1,
-                    2,
-                    4,
-                    8,
-                    16,
-                    20,
-                ], f"steps of {zones(out)}"
-                shares = [float(r["next_share"]) for r in zones(out)]
-                assert all(
-                    float(r["next_share"]) <= float(r["most_share"]) + 1e-9 for r in zones(out)
-                ), "a share beyond what the rank's inner cells allow"
-                if keys.get("accelerator__controller") == "fixed" and ranks == 1:
-                    assert all(abs(x - keys["accelerator__share"]) < 0.02 for x in shares), f"{keys}: shares {shares}"
-                assert ranks == 1 or all(x < 1 for x in shares), "a rank beside others that leaves its CPU nothing"
-                z = summary(out)["accelerator"]
-                assert (
-                    z["backend"] == backend and z["stands_in"] == (backend == "host") and len(z["zones"]) == ranks
-                ), f"summary.json: {z}"
-        # Fields say who owns a cell, and who computes it.
-        for keys in (
-            dict(),
-            zone(backend, accelerator__controller="fixed", accelerator__share=0.6, accelerator__devices=2),
-        ):
-            done(
-                2,
-                out,
-                run__steps=40,
-                output__fields_every=40,
-                balance__processes=6,
-                balance__every=20,
-                balance__clock="work",
-                balance__migrate="always",
-                **keys,
-            )
-            with h5py.File(os.path.join(out, "fields_40.h5")) as f:
-                fields = {k: f[k][()] for k in f}
-                if not keys:
-                    without = fields
-                    continue
-                assert all((fields[k] == without[k]).all() for k in ("particles", "owner")), "fields with accelerators"
-                part = [fields["particles"][fields["zone"] == z].sum() / fields["particles"].sum() for z in range(3)]
-                assert abs(part[0] - 0.4) < 0.1 and abs(part[1] - part[2]) < 0.05, f"particles of the zones: {part}"
-        if backend == "host":
-            assert done(1, out, threads=2, **zone(accelerator__threads=2)) == plain, "two threads on both sides"
+        assert state(tmp, ranks=ranks, **zone(backend, **keys)) == plain, backend
+        table = zones(tmp)
+        assert [int(r["step"]) for r in table if r["rank"] == "0"][:6] == [1, 2, 4, 8, 16, 20]
+        assert all(float(r["next_share"]) <= float(r["most_share"]) + 1e-9 for r in table), "beyond the inner cells"
+        shares = [float(r["next_share"]) for r in table]
+        if keys.get("accelerator__controller") == "fixed" and ranks == 1:
+            assert all(abs(x - keys["accelerator__share"]) < 0.02 for x in shares)
+        assert ranks == 1 or all(x < 1 for x in shares), "a rank beside others that leaves its CPU nothing"
+        z = summary(tmp)["accelerator"]
+        assert (z["backend"], z["stands_in"], len(z["zones"])) == (backend, backend == "host", ranks)
 
 
-def test_accelerator_space(tmp):
+@pytest.mark.group("accelerator_hash")
+def test_threads_on_both_sides(plain, tmp):
+    assert state(tmp, threads=2, **zone(accelerator__threads=2)) == plain
+
+
+@pytest.mark.group("accelerator_hash")
+def test_fields(tmp):
+    """Cell fields name the owner of a cell and the zone that computes it."""
+    keys = dict(run__steps=40, output__fields_every=40, balance__processes=6, balance__migrate="always")
+    keys |= dict(balance__every=20, balance__clock="work")
+
+    def fields(**more):
+        ok_run(fresh(tmp), ranks=2, **keys, **more)
+        with h5py.File(tmp / "fields_40.h5") as f:
+            return {k: f[k][()] for k in f}
+
+    without = fields()
+    for backend in backends():
+        found = fields(**zone(backend, **fixed(0.6, accelerator__devices=2)))
+        particles = found["particles"]
+        assert all((found[k] == without[k]).all() for k in ("particles", "owner"))
+        part = [particles[found["zone"] == z].sum() / particles.sum() for z in range(3)]
+        assert abs(part[0] - 0.4) < 0.1 and abs(part[1] - part[2]) < 0.05, part
+
+
+SPACE_STEPS = dict(deck=SPACE, run__steps=60, output__every=20)
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory):
+    return state(tmp_path_factory.mktemp("space") / "out", **SPACE_STEPS)
+
+
+@pytest.mark.group("accelerator_space")
+@pytest.mark.parametrize(
+    "ranks, keys",
+    [
+        (1, fixed(0.1)),
+        (1, fixed(0.5)),
+        (1, fixed(1)),
+        (1, fixed(0.6, accelerator__devices=3)),
+        (2, dict(accelerator__share=0.9, accelerator__devices=2)),
+        (2, dict(accelerator__controller="cpu_load", accelerator__threads=2)),
+        (3, dict(balance__every=10, **NESTED)),
+    ],
+)
+def test_space(space, tmp, ranks, keys):
     """In three dimensions: one hash, shares that are slabs of cells, and rows that add up."""
-    out, steps = os.path.join(tmp, "out"), dict(deck=SPACE, run__steps=60, output__every=20)
-    plain = done(1, out, **steps)
-    table = rows(out)
     for backend in backends():
-        for ranks, keys in (
-            *((1, dict(accelerator__controller="fixed", accelerator__share=s)) for s in (0.1, 0.5, 1)),
-            (1, dict(accelerator__controller="fixed", accelerator__share=0.6, accelerator__devices=3)),
-            (2, dict(accelerator__share=0.9, accelerator__devices=2)),
-            (2, dict(accelerator__controller="cpu_load", accelerator__threads=2)),
-            (3, dict(balance__every=10, balance__migrate="always", balance__partition__kind="nested")),
-        ):
-            assert done(ranks, out, **steps, **zone(backend, **keys)) == plain, f"{backend}, {ranks} ranks, {keys}"
-            assert rows(out) == table, f"{backend}, {ranks} ranks, {keys}: other rows of thermo.csv"
-            moves = zones(out)
-            assert len(moves) >= 4 * ranks and {int(r["rank"]) for r in moves} == set(range(ranks)), moves
-            for r in moves:
-                share, following, most = (float(r[k]) for k in ("share", "next_share", "most_share"))
-                assert 0 <= share <= 1 and 0 <= following <= most + 1e-9 <= 1 + 1e-9, f"shares {r}"
-                assert float(r["cpu_seconds"]) >= 0 and float(r["accelerator_seconds"]) >= 0, f"times {r}"
-                if keys.get("accelerator__controller") == "fixed":  # as near as slabs of cells come
-                    assert abs(following - keys["accelerator__share"]) < 0.05, f"{keys}: {r}"
-            z = summary(out)["accelerator"]["zones"]
-            assert len(z) == ranks and all(0 <= x["share"] <= x["most_share"] <= 1 for x in z), z
-            if "balance__every" not in keys:
-                continue
-            with open(os.path.join(out, "balance.csv")) as f:
-                balancings = list(csv.DictReader(f))
-            assert len(balancings) >= 5, balancings
+        assert state(tmp, ranks=ranks, **SPACE_STEPS, **zone(backend, **keys)) == space, backend
+        moves = zones(tmp)
+        assert len(moves) >= 4 * ranks and {int(r["rank"]) for r in moves} == set(range(ranks))
+        for r in moves:
+            share, following, most = (float(r[k]) for k in ("share", "next_share", "most_share"))
+            assert 0 <= share <= 1 and 0 <= following <= most + 1e-9 <= 1 + 1e-9, r
+            assert float(r["cpu_seconds"]) >= 0 and float(r["accelerator_seconds"]) >= 0, r
+            if keys.get("accelerator__controller") == "fixed":  # as near as slabs of cells come
+                assert abs(following - keys["accelerator__share"]) < 0.05, r
+        z = summary(tmp)["accelerator"]["zones"]
+        assert len(z) == ranks and all(0 <= x["share"] <= x["most_share"] <= 1 for x in z), z
+        if "balance__every" in keys:
+            balancings = read(tmp / "balance.csv")
+            assert len(balancings) >= 5
             for r in balancings:
-                assert 0 < float(r["lbe"]) <= 1 and 0 < float(r["lbe_model"]) <= 1, f"balance.csv: {r}"
-                assert 0 < float(r["mean_seconds"]) <= float(r["max_seconds"]), f"balance.csv: {r}"
+                assert 0 < float(r["lbe"]) <= 1 and 0 < float(r["lbe_model"]) <= 1, r
+                assert 0 < float(r["mean_seconds"]) <= float(r["max_seconds"]), r
 
 
-def test_accelerator_restarts(tmp):
-    out = os.path.join(tmp, "out")
-    plain = done(1, out)
-    table = rows(out)
-    ways = [dict(accelerator__backend="none")] + [
-        zone(b, checkpoint__every=100, checkpoint__keep=9) for b in backends()
-    ]
+@pytest.mark.group("accelerator_restarts")
+def test_restarts(plain, tmp):
+    """With an accelerator, without, and on other ranks; on as many ranks the border goes on where it stood."""
+    ways = [dict(accelerator__backend="none")]
+    ways += [zone(b, checkpoint__every=100, checkpoint__keep=9) for b in backends()]
     for first in ways:
         for then in ways:
-            done(2, out, **{**first, "run__steps": 100, "checkpoint__every": 100})
-            shares = (
-                [float(r["next_share"]) for r in zones(out) if int(r["step"]) == 100] if first is not ways[0] else []
-            )
+            ok_run(fresh(tmp), ranks=2, **first | dict(run__steps=100, checkpoint__every=100))
+            with_zones = first is not ways[0]
+            shares = [float(r["next_share"]) for r in zones(tmp) if int(r["step"]) == 100] if with_zones else []
             for ranks in (1, 3, 2):
-                assert (
-                    done(ranks, out, restart=os.path.join(out, "checkpoint_100.h5"), **then) == plain
-                ), f"{first}, then {then} on {ranks} ranks: another hash"
-                assert rows(out) == table, f"{first}, then {then} on {ranks} ranks: other rows"
-            if shares and then is first:  # on as many ranks the border goes on where it stood
-                begun = [float(r["share"]) for r in zones(out) if int(r["step"]) == 101]
-                assert len(begun) == 2 and all(
-                    abs(a - b) < 0.03 for a, b in zip(shares, begun)
-                ), f"shares {shares}, then {begun}"
-                steps = [int(r["step"]) for r in zones(out) if r["rank"] == "0"]
-                assert steps == sorted(set(steps)) and steps[0] == 1, f"rows of zones.csv: {steps}"
+                again = state(tmp, ranks=ranks, restart=tmp / "checkpoint_100.h5", **then)
+                assert again == plain, f"{first}, then {then} on {ranks} ranks"
+            if shares and then is first:
+                begun = [float(r["share"]) for r in zones(tmp) if int(r["step"]) == 101]
+                assert len(begun) == 2 and begun == pytest.approx(shares, abs=0.03)
+                steps = [int(r["step"]) for r in zones(tmp) if r["rank"] == "0"]
+                assert steps == sorted(set(steps)) and steps[0] == 1
                 # A check waits for new lists, but not longer than 40 steps after the last one.
-                assert 260 < steps[-1] <= 300, f"rows of zones.csv: {steps}"
-    # A share that is fixed is the deck's, whatever the border had learnt.
-    done(1, out, **{**zone(), "run__steps": 60, "checkpoint__every": 60})
-    done(1, out, restart="auto", **zone(accelerator__controller="fixed", accelerator__share=0.7))
-    late = [float(r["share"]) for r in zones(out) if int(r["step"]) > 61]
-    assert late and all(abs(x - 0.7) < 0.03 for x in late), f"a fixed share after a restart: {late}"
-    # What a border has learnt is refused if it makes no sense.
-    done(2, out, **{**zone(), "run__steps": 60, "checkpoint__every": 60})
-    with h5py.File(os.path.join(out, "checkpoint_60.h5")) as f:
-        assert f["/zones/of_ranks"].shape[0] >= 4, "what the borders have learnt stands in the checkpoint"
+                assert 260 < steps[-1] <= 300, steps
 
 
-def test_accelerator_speeds(tmp):
-    """Accelerators of different speeds, on emulated nodes: the run finds them by itself, and gives each rank its
-    part."""
-    out = os.path.join(tmp, "out")
-    plain = done(1, out)
-    keys = dict(
-        zone(),
-        accelerator__every=10,
-        accelerator__speed="[4, 8]",
-        balance__every=5,
-        balance__clock="work",
-        balance__migrate="always",
-        balance__partition__kind="nested",
-    )
-    assert done(2, out, **keys) == plain, "another hash with accelerators of unequal speeds"
-    last = [r for r in zones(out) if int(r["step"]) == 300]
-    assert len(last) == 2 and all(
-        abs(float(r["speed"]) / s - 1) < 0.05 for r, s in zip(last, (4, 8))
-    ), f"speeds of the accelerators: {last}"
-    found = summary(out)["speeds"]
-    assert all(abs(f / s - 1) < 0.05 for f, s in zip(found, (5 / 7, 9 / 7))), f"speeds of the ranks: {found}"
-    late = [r for r in csv.DictReader(open(os.path.join(out, "balance.csv"))) if int(r["step"]) > 150]
-    lbe = sum(float(r["mean_seconds"]) for r in late) / sum(float(r["max_seconds"]) for r in late)
-    assert lbe > 0.95, f"overall LBE {lbe}"
-    # Where patches leave an accelerator less than it could take, the run says so.
-    fast = dict(zone(), balance__every=5, balance__clock="work", accelerator__speed=50)
-    rcb, none = (dict(balance__partition__kind=kind) for kind in ("rcb", "none"))
-    for more, said in (({}, True), (rcb, False), (none, False), (dict(balance__every=0), False)):
-        fresh(out)
-        code, text = run(2, "run", DECK, "--out", out, *settings(**dict(fast, **more)))
-        assert code == 0 and ("accelerators could take only" in text) == said, f"{more}: {code} {text}"
+@pytest.mark.group("accelerator_restarts")
+def test_fixed_share_after_a_restart(tmp):
+    """The deck sets it, not the border that a checkpoint remembers."""
+    ok_run(tmp, **zone(), run__steps=60, checkpoint__every=60)
+    ok_run(tmp, restart="auto", **zone(**fixed(0.7)))
+    late = [float(r["share"]) for r in zones(tmp) if int(r["step"]) > 61]
+    assert late and all(abs(x - 0.7) < 0.03 for x in late), late
+
+
+@pytest.mark.group("accelerator_restarts")
+def test_checkpoint_of_borders(tmp):
+    ok_run(tmp, ranks=2, **zone(), run__steps=60, checkpoint__every=60)
+    with h5py.File(tmp / "checkpoint_60.h5") as f:
+        assert f["/zones/of_ranks"].shape[0] >= 4
+
+
+@pytest.mark.group("accelerator_speeds")
+def test_speeds(plain, tmp):
+    """Accelerators of different speeds, on emulated nodes: the run finds them, and gives each rank its part."""
+    keys = zone() | BY_WORK | NESTED | dict(accelerator__every=10, accelerator__speed="[4, 8]")
+    assert state(tmp, ranks=2, **keys) == plain
+    last = [float(r["speed"]) for r in zones(tmp) if int(r["step"]) == 300]
+    assert last == pytest.approx([4, 8], rel=0.05) and summary(tmp)["speeds"] == pytest.approx([5 / 7, 9 / 7], rel=0.05)
+    late = [r for r in read(tmp / "balance.csv") if int(r["step"]) > 150]
+    assert sum(float(r["mean_seconds"]) for r in late) / sum(float(r["max_seconds"]) for r in late) > 0.95
     # Half of the accelerators' speed changes nothing but the border.
-    assert done(2, out, **dict(keys, accelerator__speed=2)) == plain, "another hash with slow accelerators"
+    assert state(tmp, ranks=2, **keys | dict(accelerator__speed=2)) == plain
 
 
-def test_accelerator_errors(tmp):
-    out = os.path.join(tmp, "out")
-    cases = [
-        (dict(accelerator__backend="gpu"), "accelerator.backend"),
-        (dict(zone(), accelerator__share=1.1), "accelerator.share"),
-        (dict(zone(), accelerator__threads=0), "accelerator.threads"),
-        (dict(zone(), accelerator__speed="[1, 2, 3]"), "accelerator.speed"),
-        (dict(zone(), accelerator__threads=128, accelerator__devices=64), "accelerator.threads"),
-        (dict(zone(), balance__every=5, balance__processes=8), "balance.processes"),
-        (dict(zone(), balance__every=5, balance__clock="work", balance__compare="[a1]"), "balance.compare"),
-    ]
-    if backends() == ["host"]:
-        cases.append((dict(zone("cuda")), "accelerator.backend"))
-    for keys, where in cases:
-        for ranks in (1, 2):
-            code, text = run(ranks, "run", DECK, "--out", fresh(out), *settings(**keys))
-            assert (
-                code == 2
-                and where in text
-                and text.startswith("steelyard: error: ")
-                and text.count("\n") == 1
-                and "; " in text
-            ), f"{keys} on {ranks} ranks: {code} {text!r}"
-    # Ranks that have no cells away from other ranks go on without a block.
+@pytest.mark.group("accelerator_speeds")
+@pytest.mark.parametrize(
+    "more, said",
+    [
+        ({}, True),
+        (dict(balance__partition__kind="rcb"), False),
+        (dict(balance__partition__kind="none"), False),
+        (dict(balance__every=0), False),
+    ],
+)
+def test_patches_that_leave_little(tmp, more, said):
+    """Where patches leave an accelerator less than it could take, the run says so."""
+    keys = zone() | BY_WORK | dict(accelerator__speed=50) | more
+    code, text = run(2, "run", DECK, "--out", tmp, *settings(**keys))
+    assert code == 0 and ("accelerators could take only" in text) == said, text
+
+
+REFUSED = [
+    (dict(accelerator__backend="gpu"), "accelerator.backend"),
+    (zone(accelerator__share=1.1), "accelerator.share"),
+    (zone(accelerator__threads=0), "accelerator.threads"),
+    (zone(accelerator__speed="[1, 2, 3]"), "accelerator.speed"),
+    (zone(accelerator__threads=128, accelerator__devices=64), "accelerator.threads"),
+    (zone(balance__every=5, balance__processes=8), "balance.processes"),
+    (zone(balance__compare="[a1]", **BY_WORK), "balance.compare"),
+    (zone("cuda"), "accelerator.backend"),
+]
+
+
+@pytest.mark.group("accelerator_errors")
+@pytest.mark.parametrize("ranks", (1, 2))
+@pytest.mark.parametrize("keys, where", REFUSED)
+def test_refused(tmp, ranks, keys, where):
+    if keys["accelerator__backend"] in backends()[1:]:
+        pytest.skip("this program has a GPU")
+    fails_with(2, where, ranks, *run_words(tmp, **keys))
+
+
+@pytest.mark.group("accelerator_errors")
+def test_ranks_without_a_block(tmp):
+    """Ranks that have no cells away from other ranks go on without a block."""
     small = dict(
-        zone(),
         system__box="[40, 30]",
         system__slabs__0__lower="[2, 2]",
         system__slabs__0__upper="[19, 28]",
@@ -270,8 +251,7 @@ def test_accelerator_errors(tmp):
         system__slabs__1__upper="[38, 28]",
     )
     for ranks in (1, 7):
-        done(ranks, out, **small)
-    table = zones(out)
-    assert any(float(r["most_share"]) == 0 for r in table) and all(
-        float(r["next_share"]) <= float(r["most_share"]) for r in table
-    ), f"most shares: {table}"
+        ok_run(fresh(tmp), ranks=ranks, **zone(), **small)
+    table = zones(tmp)
+    assert any(float(r["most_share"]) == 0 for r in table)
+    assert all(float(r["next_share"]) <= float(r["most_share"]) for r in table)

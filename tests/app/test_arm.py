@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from program import HANG_SECONDS, DECK, SOURCE, built, checkpoints, decisions, hash_of, options, rows, run, settings
+from program import HANG_SECONDS, SOURCE, built, checkpoints, decisions, hash_of, ok_run, options, rows
 
 ARM = os.path.join(SOURCE, "scripts/arm.sh")
 PROGRAM = "build-arm/steelyard"
@@ -40,20 +40,7 @@ def kernels():
 
 def done(out, *more, arm=None, ranks=0, **keys):
     """A run into `out`, with these kernels of Arm's, or by the program that was built here; what it has found."""
-    code, text = run(
-        ranks,
-        "run",
-        DECK,
-        "--out",
-        out,
-        "--quiet",
-        *settings(**keys),
-        *more,
-        binary=ARM if arm else None,
-        isa=arm,
-        timeout=HANG_SECONDS,
-    )
-    assert code == 0, f"{arm or 'here'}, {keys}: {code} {text}"
+    ok_run(out, *more, ranks=ranks, binary=ARM if arm else None, isa=arm, **keys)
     return dict(hash=hash_of(out), rows=rows(out), decisions=decisions(out) if "balance__every" in keys else None)
 
 

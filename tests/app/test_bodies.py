@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import program
-from program import SOURCE, hash_of, run, settings
+from program import SOURCE, fails_with, ok_run, run, run_words
 
 DROPLET, SHELL = (os.path.join(SOURCE, "inputs", name) for name in ("droplet.yaml", "shell_3d.yaml"))
 SMALL = {
@@ -57,12 +57,9 @@ def test_one_hash(tmp_path, deck):
     out, half = tmp_path / "restarted", SMALL[deck]["run__steps"] // 2
     state_of(deck, out, ranks=2, run__steps=half, checkpoint__every=half)
     keys = SMALL[deck] | dict(system__bodies__1__spacing=0.9)
-    code, text = run(0, "run", deck, "--out", out, "--restart", "auto", *settings(**keys))
-    assert code == 3 and "system.bodies.1.spacing differs" in text, text
-    code, text = run(3, "run", deck, "--out", out, "--quiet", "--restart", "auto", *settings(**SMALL[deck]))
-    assert (code, hash_of(out)) == (0, state), text
-    code, text = run(2, "run", out / "deck.yaml", "--out", tmp_path / "again", "--quiet")
-    assert (code, hash_of(tmp_path / "again")) == (0, state), f"the effective deck: {text}"
+    fails_with(3, "system.bodies.1.spacing differs", 0, *run_words(out, deck=deck, restart="auto", **keys))
+    assert state_of(deck, out, ranks=3, restart="auto") == state
+    assert program.state_of(out / "deck.yaml", tmp_path / "again", 2) == state, "the effective deck"
 
 
 @pytest.mark.group("bodies_one_hash")
@@ -98,8 +95,7 @@ def first_frame(tmp_path, body, dimensions):
         f"system:\n  box: {[40.0] * dimensions}\n  boundary: {['reflecting'] * dimensions}\n  bodies: [{{{body}}}]\n"
         "run: {dt: 1e-6, steps: 0}\noutput: {trajectory_every: 1}\n".replace("'", "")
     )
-    code, text = run(2, "run", deck, "--out", out, "--quiet", "--force")
-    assert code == 0, text
+    ok_run(out, "--force", deck=deck, ranks=2)
     with h5py.File(out / "trajectory.h5") as f:
         all_particles = f["particles/all"]
         return all_particles["position/value"][0][:, :dimensions], all_particles["velocity/value"][0][:, :dimensions]
@@ -133,13 +129,20 @@ def test_motion(tmp_path, fill, dimensions):
 
 BOX2 = "[40, 40]"
 GAS = "shape: box, lower: [1, 1], upper: [38, 38], fill: random, density: 0.4"
+BALL = "shape: ball, center: [20, 20], radius: 5"
+
+
+def profile(words):
+    return f"{GAS}, spacing: 0.7, profile: {{{words}}}"
+
+
 REFUSED = [
     ("shape: ball, center: [20, 20], radius: 25", r"body 0 begins outside the box, at x = -5; move its center"),
     ("shape: ball, radius: 5", r"system.bodies.0.center is missing; give it, as in center"),
-    ("shape: ball, center: [20, 20], radius: 5, lower: [1, 1]", r"bodies.0.lower is no key of a ball; remove it"),
+    (f"{BALL}, lower: [1, 1]", r"bodies.0.lower is no key of a ball; remove it"),
     ("shape: cylinder, center: [20, 20], radius: 5, length: 4", r"a cylinder needs three dimensions; write ball"),
     ("shape: shell, center: [20, 20], radius: 5, inner_radius: 5", r"the hole of body 0 is as wide as its radius, 5;"),
-    ("shape: ball, center: [20, 20], radius: 5, spin: [1, 0, 0]", r"in two dimensions a body turns about z alone;"),
+    (f"{BALL}, spin: [1, 0, 0]", r"in two dimensions a body turns about z alone;"),
     (
         "shape: ball, center: [20, 20], radius: 15, spin: 900000",
         r"particles of body 0 have speeds up to 1.35e\+07; use",
@@ -152,22 +155,16 @@ REFUSED = [
         "shape: shell, center: [20, 20], radius: 18, inner_radius: 17.9999999, fill: random, particles: 9, spacing: 0",
         r"body 0 is so wide and thin that .* places are looked through for its particles; make it thicker",
     ),
-    ("shape: ball, center: [20, 20], radius: 5, spin: 400000", r"particles of body 0 cross a cell of 2.5 in one step"),
+    (f"{BALL}, spin: 400000", r"particles of body 0 cross a cell of 2.5 in one step"),
+    (f"{BALL}, spacing: 1", r"spacing is no key of fill: lattice; remove it, or write"),
+    (f"{BALL}, fill: random", r"spacing is missing; give the smallest distance"),
+    (f"{BALL}, fill: random, particles: 9, density: 1, spacing: 1", r"density beside particles; remove it"),
     (
-        "shape: ball, center: [20, 20], radius: 5, spacing: 1",
-        r"spacing is no key of fill: lattice; remove it, or write",
-    ),
-    ("shape: ball, center: [20, 20], radius: 5, fill: random", r"spacing is missing; give the smallest distance"),
-    (
-        "shape: ball, center: [20, 20], radius: 5, fill: random, particles: 9, density: 1, spacing: 1",
-        r"density beside particles; remove it",
-    ),
-    (
-        "shape: ball, center: [20, 20], radius: 5, fill: random, density: 0.9, spacing: 1",
+        f"{BALL}, fill: random, density: 0.9, spacing: 1",
         r"body 0 is too dense: its density times the spacing\^2 is 0.9, .* up to 0.5; use a spacing of at most 0.745",
     ),
     (
-        "shape: ball, center: [20, 20], radius: 5, fill: random, density: 0.001, spacing: 1",
+        f"{BALL}, fill: random, density: 0.001, spacing: 1",
         r"body 0 has no particle; use a higher density, or give particles",
     ),
     (
@@ -179,37 +176,19 @@ REFUSED = [
         r"body 1 has no particle; use a higher density$",
     ),
     (
-        "shape: ball, center: [20, 20], radius: 5, fill: random, density: 1, spacing: 0.1",
+        f"{BALL}, fill: random, density: 1, spacing: 0.1",
         r"^system.bodies.0.spacing: particles of body 0 may be 0.1 apart, and forces are exact from",
     ),
+    (profile("kind: linear, ends: [0, 0]"), r"body 0 has a density of 0 at both ends; give one of them that"),
+    (profile("kind: linear, ends: [-1, 0]"), r"profile.ends.0 is -1; use a number from 0 to 1000000"),
+    (profile("kind: linear, axis: z"), r"a box of two dimensions has no axis z; write x or y"),
+    (profile("kind: linear, ratio: 2"), r"profile.ratio is no key of kind: linear; remove it, or write kind"),
+    (profile("kind: geometric, ratio: 0"), r"profile.ratio is 0; use a number above 0 and at most 1000"),
     (
-        f"{GAS}, spacing: 0.7, profile: {{kind: linear, ends: [0, 0]}}",
-        r"body 0 has a density of 0 at both ends; give one of them that",
-    ),
-    (
-        f"{GAS}, spacing: 0.7, profile: {{kind: linear, ends: [-1, 0]}}",
-        r"profile.ends.0 is -1; use a number from 0 to 1000000",
-    ),
-    (
-        f"{GAS}, spacing: 0.7, profile: {{kind: linear, axis: z}}",
-        r"a box of two dimensions has no axis z; write x or y",
-    ),
-    (
-        f"{GAS}, spacing: 0.7, profile: {{kind: linear, ratio: 2}}",
-        r"profile.ratio is no key of kind: linear; remove it, or write kind",
-    ),
-    (
-        f"{GAS}, spacing: 0.7, profile: {{kind: geometric, ratio: 0}}",
-        r"profile.ratio is 0; use a number above 0 and at most 1000",
-    ),
-    (
-        f"{GAS}, spacing: 0.7, profile: {{kind: geometric, ratio: 1.0e-30}}",
+        profile("kind: geometric, ratio: 1.0e-30"),
         r"body 0 is .* times as dense somewhere as in the mean, more than 1000; use a flatter profile",
     ),
-    (
-        f"{GAS}, spacing: 0.7, profile: {{kind: cubic}}",
-        r"profile.kind can't be 'cubic'; use one of uniform, linear, geometric, sinus",
-    ),
+    (profile("kind: cubic"), r"profile.kind can't be 'cubic'; use one of uniform, linear, geometric, sinus"),
     (
         f"{GAS}, spacing: 0.9, profile: {{kind: sinusoidal}}",
         r"body 0 is too dense: its largest density times the spacing\^2 is 0.6.*, and random places are found up to",
@@ -235,8 +214,7 @@ REFUSED = [
 def test_refused(tmp_path, ranks, body, what):
     deck = tmp_path / "deck.yaml"
     deck.write_text(f"system:\n  box: {BOX2}\n  bodies: [{{{body}}}]\nrun: {{dt: 0.001, steps: 10}}\n")
-    code, text = run(ranks, "check", deck)
-    assert code == 2 and text.count("\n") == 1, text
+    text = fails_with(2, (), ranks, "check", deck)
     assert re.search(what, text.removeprefix("steelyard: error: ")), text
 
 
@@ -251,6 +229,5 @@ def test_full(tmp_path):
     )
     assert run(0, "check", deck)[0] == 0
     for ranks in (0, 3):
-        code, text = run(ranks, "run", deck, "--out", out)
-        assert code == 2 and text.count("\n") == 1, text
-        assert "system.bodies.0.spacing: 0 of 9 particles have found a place at this spacing; use a smaller" in text
+        says = "system.bodies.0.spacing: 0 of 9 particles have found a place at this spacing; use a smaller"
+        fails_with(2, says, ranks, *run_words(out, deck=deck))

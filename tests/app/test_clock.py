@@ -8,11 +8,11 @@ import os
 
 import pytest
 
-from program import DECK, hash_of, options, preloaded, run, settings, summary
+from program import hash_of, options, preloaded, run, run_words, summary
 
 # Enough steps to be under way when the clock jumps, and rows to see it.
 STEPS, EVERY = 1500, 100
-WORDS = settings(
+KEYS = dict(
     run__steps=STEPS, checkpoint__every=300, checkpoint__time_limit_seconds=600, output__every=EVERY, balance__every=50
 )
 LONGEST_SECONDS = 100
@@ -37,8 +37,7 @@ def test_set_clocks(tmp, monkeypatch, hashes, how, ranks):
     monkeypatch.setenv("SET_CLOCK_AFTER", os.path.join(out, "timing.csv"))
     for name, value in preloaded(options.tool).items():
         monkeypatch.setenv(name, value)
-    code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *WORDS, timeout=LONGEST_SECONDS)
-    assert (code, text) == (0, "")
+    assert run(ranks, *run_words(out, **KEYS), timeout=LONGEST_SECONDS) == (0, "")
     seconds = seconds_of(out)
     assert len(seconds) == STEPS // EVERY + 1
     assert all(0 <= wall < LONGEST_SECONDS and 0 <= cpu for wall, cpu in seconds)

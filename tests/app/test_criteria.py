@@ -4,13 +4,11 @@ of its own.
 
 Groups: criteria contenders.
 """
-import subprocess
-
 import h5py
 import numpy as np
 import pytest
 
-from program import HANG_SECONDS, COLLISIONS, command, decisions, environment, hash_of, settings, summary
+from program import COLLISIONS, decisions, hash_of, printed, run, settings, summary
 
 CRITERIA = ["gain", "every", "never", "threshold", "menon", "zhai", "procassini", "boulmier"]
 # A migration of these collisions moves some ten particles a process.
@@ -20,18 +18,11 @@ BALANCED = dict(
 
 
 def collide(dimensions, out, ranks=0, restart=None, **keys):
+    """What a run prints."""
     c = COLLISIONS[dimensions]
     where = ["--restart", restart] if restart else []
     keys = c.small | dict(run__steps=200) | BALANCED | keys
-    done = subprocess.run(
-        command(ranks, "run", c.deck, "--out", out, *where, *settings(**keys)),
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=HANG_SECONDS,
-    )
-    assert done.returncode == 0, f"{ranks} ranks, {keys}: {done.returncode} {done.stderr}"
-    return " ".join(done.stdout.split())
+    return " ".join(printed(ranks, "run", c.deck, "--out", out, *where, *settings(**keys)).split())
 
 
 def of_one(out, name):
@@ -114,11 +105,9 @@ balance:
              {model: r1, criterion: never}]}
 """
     )
-    done = subprocess.run(
-        command(0, "run", deck, "--out", tmp_path / "out"), env=environment(), capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    notes = [line for line in done.stderr.splitlines() if "never asked for a balancing" in line]
+    code, text = run(0, "run", deck, "--out", tmp_path / "out")
+    assert code == 0, text
+    notes = [line for line in text.splitlines() if "never asked for a balancing" in line]
     assert [line.split("criterion ")[1].split()[0] for line in notes] == ["procassini", "zhai", "boulmier"]
     lbe = summary(tmp_path / "out")["overall_lbe"]["r1"]
     assert lbe < 0.3 and f"the LBE is {100 * lbe:.1f} %" in notes[0], notes
@@ -134,14 +123,8 @@ def test_bad_starts_of_a_series(criterion, noted, tmp_path):
         f["load"] = load
     words = settings(balance__processes=8, balance__model="exact", balance__criterion=criterion)
     start = settings(balance__constants__start="uniform", balance__every=1)
-    done = subprocess.run(
-        command(0, "replay", tmp_path / "series.h5", "--out", tmp_path / "out", *words, *start),
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert ("never asked for a balancing" in done.stderr) == noted, done.stderr + done.stdout
+    code, text = run(0, "replay", tmp_path / "series.h5", "--out", tmp_path / "out", *words, *start)
+    assert code == 0 and ("never asked for a balancing" in text) == noted, text
 
 
 @pytest.mark.group("contenders")

@@ -7,11 +7,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
 
-from program import HANG_SECONDS, DECK, SOURCE, command, environment, fresh, run, settings
+from program import DECK, SOURCE, fails_with, fresh, ok_run, printed, run, run_words, settings
 
 SLABS = """system:
   box: [{box}]
@@ -25,16 +24,8 @@ run: {{dt: 0.001, steps: 20}}
 
 def written(path, slabs, box="200, 100", boundary="periodic, periodic", potential=""):
     lines = "\n".join("    - {" + s + "}" for s in slabs)
-    with open(path, "w") as f:
-        f.write(SLABS.format(box=box, boundary=boundary, slabs=lines, potential=potential))
+    path.write_text(SLABS.format(box=box, boundary=boundary, slabs=lines, potential=potential))
     return path
-
-
-def printed(ranks, *arguments):
-    done = subprocess.run(
-        command(ranks, *arguments), env=environment(), capture_output=True, text=True, timeout=HANG_SECONDS, check=True
-    )
-    return done.stdout
 
 
 LEFT, RIGHT = "lower: [0, 0], upper: [100, 100], density: 0.6", "lower: [100, 0], upper: [200, 100], density: 0.1"
@@ -70,33 +61,25 @@ CLOSE = [
 @pytest.mark.parametrize("ranks", (0, 2))
 @pytest.mark.parametrize("case, what", CLOSE)
 def test_particles_that_are_too_close(tmp, ranks, case, what):
-    deck, out = written(os.path.join(tmp, "deck.yaml"), **case), os.path.join(tmp, "out")
+    deck, out = written(tmp / "deck.yaml", **case), tmp / "out"
     for arguments in (["check", deck], ["run", deck, "--out", out], ["predict", deck, "--out", out]):
-        code, text = run(ranks, *arguments)
-        assert code == 2 and text.count("\n") == 1, text
-        said = text.strip().removeprefix("steelyard: error: ")
+        said = fails_with(2, (), ranks, *arguments).strip().removeprefix("steelyard: error: ")
         assert re.search(what, said) and "dt" not in said, said
         assert not os.path.exists(out)
 
 
 @pytest.mark.group("starts")
-def test_what_the_message_advises_runs(tmp):
-    gap = 1.1
-    for slabs, box in (
-        (
-            [LEFT.replace("lower: [0, 0]", f"lower: [{gap}, {gap}]"), RIGHT.replace("100, 0", f"{100 + gap}, {gap}")],
-            "200, 100",
-        ),
-        (["cells: [200, 50], density: 0.6"], None),
-    ):
-        deck = written(os.path.join(tmp, "deck.yaml"), slabs)
-        if box is None:
-            with open(deck) as f:
-                text = f.read().replace("[200, 100]", "fit")
-            with open(deck, "w") as f:
-                f.write(text)
-        code, text = run(2, "run", deck, "--out", fresh(os.path.join(tmp, "out")), "--quiet")
-        assert code == 0 and text == "", text
+@pytest.mark.parametrize(
+    "slabs, box",
+    [
+        ([LEFT.replace("lower: [0, 0]", "lower: [1.1, 1.1]"), RIGHT.replace("100, 0", "101.1, 1.1")], "[200, 100]"),
+        (["cells: [200, 50], density: 0.6"], "fit"),
+    ],
+)
+def test_what_the_message_advises_runs(tmp, slabs, box):
+    deck = written(tmp / "deck.yaml", slabs)
+    deck.write_text(deck.read_text().replace("[200, 100]", box))
+    assert ok_run(tmp / "out", deck=deck, ranks=2) == ""
 
 
 @pytest.mark.group("starts")
@@ -104,18 +87,17 @@ def test_a_hot_start_is_noted_and_runs(tmp):
     """Two slabs 0.6 apart: forces are exact, but nobody wants them."""
     slabs = ["lower: [10, 10], upper: [20, 20], density: 0.8", "lower: [20.2, 10], upper: [30, 20], density: 0.8"]
     for potential, hot in (("", True), (", softening: 0.9", False)):
-        deck, out = written(os.path.join(tmp, "deck.yaml"), slabs, potential=potential), os.path.join(tmp, "out")
+        deck, out = written(tmp / "deck.yaml", slabs, potential=potential), tmp / "out"
         for text in (printed(0, "check", deck), printed(0, "run", deck, "--out", fresh(out))):
             said = " ".join(text.replace("\n# ", " ").split())
             assert ("are 0.589 apart at [19.6112, 10]: the start releases 2210 epsilon there" in said) == hot, text
-            assert all(len(line) < 80 for line in text.replace(out, "out").splitlines() if "releases" in line)
+            assert all(len(line) < 80 for line in text.replace(str(out), "out").splitlines() if "releases" in line)
 
 
 @pytest.mark.group("starts")
 def test_a_failure_after_the_start_names_dt(tmp):
     """Steps that are far too long: the start is fine, and what helps is a smaller dt."""
-    code, text = run(0, "run", DECK, "--out", os.path.join(tmp, "out"), *settings(run__dt=0.03, run__steps=50))
-    assert code == 4 and "dt" in text, text
+    fails_with(4, "dt", 0, *run_words(tmp / "out", run__dt=0.03, run__steps=50))
 
 
 COMMANDS = [
@@ -132,8 +114,7 @@ COMMANDS = [
 @pytest.mark.group("commands")
 @pytest.mark.parametrize("arguments, what", COMMANDS)
 def test_a_wrong_word_is_named(arguments, what):
-    code, text = run(0, *arguments)
-    assert code == 2 and text.startswith("steelyard: error: command line: " + what) and text.count("\n") == 1, text
+    fails_with(2, "steelyard: error: command line: " + what, 0, *arguments)
 
 
 @pytest.mark.group("commands")
@@ -155,7 +136,7 @@ def test_help_of_each_command():
 
 @pytest.mark.group("commands")
 def test_notes_before_a_run(tmp):
-    out = os.path.join(tmp, "out")
+    out = tmp / "out"
     text = printed(0, "run", DECK, "--out", out, *settings(run__steps=20, balance__every=50))
     assert "balance.every is 50, beyond run.steps = 20: nothing is balanced" in " ".join(text.split())
     assert "balance.every is 50, beyond" in printed(0, "check", DECK, *settings(run__steps=20, balance__every=50))
@@ -185,81 +166,72 @@ SHAPES = dict(
 )
 
 
+@pytest.fixture
+def machine(tmp):
+    path = tmp / "machine.yaml"
+    path.write_text(MACHINE)
+    return path
+
+
+def results(command, out, *more):
+    """What a command writes of the deck, as JSON."""
+    assert run(0, command, DECK, "--out", fresh(out), "--quiet", *more) == (0, "")
+    return json.loads((out / f"{command}.json").read_text())
+
+
 @pytest.mark.group("machines")
-def test_one_machine_file_serves_all_commands(tmp):
-    machine, out = os.path.join(tmp, "machine.yaml"), os.path.join(tmp, "out")
-    with open(machine, "w") as f:
-        f.write(MACHINE)
-    results = []
-    for given in (["--machine", machine], settings(**SHAPES)):
-        assert run(0, "partition", DECK, "--out", fresh(out), "--quiet", *given) == (0, "")
-        with open(os.path.join(out, "partition.json")) as f:
-            results.append(json.load(f))
-    assert results[0] == results[1]
-    assert [(n["cpus"], n["cores_per_cpu"], n["accelerators"]) for n in results[0]["machine"]] == [
-        (2, 3, 0),
-        (1, 4, 1),
-        (2, 2, 2),
-    ]
-    assert {r["speed"] for r in results[0]["resources"] if r["kind"] == "accelerator"} == {6, 3}
-    # What a prediction writes is such a file, and is read back as it is. With a fixed skin its sample's rebuilds do not
-    # depend on measured times.
-    predict = ["predict", DECK, "--quiet", "--processes", "2", *settings(grid__skin=0.4), "--out"]
-    first, second = os.path.join(tmp, "first"), os.path.join(tmp, "second")
-    assert run(0, *predict, first, "--machine", machine) == (0, "")
-    wrote = os.path.join(first, "machine.yaml")
-    assert run(0, *predict, second, "--machine", wrote) == (0, "")
-    with open(os.path.join(first, "machine.yaml")) as f, open(os.path.join(second, "machine.yaml")) as g:
-        assert f.read() == g.read()
-    with open(os.path.join(first, "predict.json")) as f, open(os.path.join(second, "predict.json")) as g:
-        predictions = [json.load(f), json.load(g)]
+def test_machine_of_a_partition(tmp, machine):
+    """A machine file and the deck's keys describe the same nodes."""
+    by_file = results("partition", tmp / "out", "--machine", machine)
+    assert by_file == results("partition", tmp / "out", *settings(**SHAPES))
+    nodes = [(n["cpus"], n["cores_per_cpu"], n["accelerators"]) for n in by_file["machine"]]
+    assert nodes == [(2, 3, 0), (1, 4, 1), (2, 2, 2)]
+    assert {r["speed"] for r in by_file["resources"] if r["kind"] == "accelerator"} == {6, 3}
+
+
+@pytest.mark.group("machines")
+def test_machine_of_a_prediction(tmp, machine):
+    """A prediction writes a machine file, which is read back as it is. With a fixed skin the rebuilds of its sample do
+    not depend on measured times."""
+    predict = ["--processes", "2", *settings(grid__skin=0.4), "--machine"]
+    first = results("predict", tmp / "first", *predict, machine)
+    wrote = tmp / "first/machine.yaml"
+    second = results("predict", tmp / "second", *predict, wrote)
+    assert wrote.read_text() == (tmp / "second/machine.yaml").read_text()
     # The first file says nothing of costs, the one that was written has those that were assumed.
-    assert [p.pop("messages") for p in predictions] == ["assumed", "as in the machine file"]
-    assert predictions[0] == predictions[1]
-    assert predictions[0]["forecasts"][0]["high_seconds"] > 2 * predictions[0]["forecasts"][0]["step_seconds"]
-    with open(wrote) as f:
-        assert "accelerator_speed: [1, 6, 3]" in f.read()
-    assert run(0, "partition", DECK, "--out", fresh(out), "--quiet", "--machine", wrote) == (0, "")
-    with open(os.path.join(out, "partition.json")) as f:
-        assert json.load(f)["machine"] == results[0]["machine"]
-    # A run keeps it in its effective deck.
-    speeds = settings(
-        run__steps=10, balance__every=5, balance__speeds="given", balance__processes=3, balance__clock="work"
-    )
-    more = ["--set", "balance.partition.processes_per_node=1"]
-    assert run(0, "run", DECK, "--out", fresh(out), "--quiet", "--machine", machine, *speeds, *more) == (0, "")
-    with open(os.path.join(out, "deck.yaml")) as f:
-        assert "core_speed: [1, 0.5, 1]" in f.read()
+    assert [p.pop("messages") for p in (first, second)] == ["assumed", "as in the machine file"] and first == second
+    assert first["forecasts"][0]["high_seconds"] > 2 * first["forecasts"][0]["step_seconds"]
+    assert "accelerator_speed: [1, 6, 3]" in wrote.read_text()
+    partitions = [results("partition", tmp / "out", "--machine", m)["machine"] for m in (machine, wrote)]
+    assert partitions[0] == partitions[1]
+
+
+@pytest.mark.group("machines")
+def test_machine_of_a_run(tmp, machine):
+    """A run keeps it in its effective deck."""
+    keys = dict(balance__every=5, balance__speeds="given", balance__processes=3, balance__clock="work")
+    more = dict(run__steps=10, balance__partition__processes_per_node=1)
+    assert ok_run(tmp / "out", "--machine", machine, **keys, **more) == ""
+    assert "core_speed: [1, 0.5, 1]" in (tmp / "out/deck.yaml").read_text()
 
 
 @pytest.mark.group("machines")
 @pytest.mark.parametrize("ranks", (0, 2))
-def test_a_file_for_the_wrong_command_is_named(tmp, ranks):
-    machine, out = os.path.join(tmp, "machine.yaml"), os.path.join(tmp, "out")
-    with open(machine, "w") as f:
-        f.write(MACHINE)
-    wrong = os.path.join(tmp, "wrong.yaml")
-    with open(wrong, "w") as f:
-        f.write("nodes: 2\ncore_speed: [1, 2, 3]\n")
-    checkpoint = os.path.join(tmp, "state.yaml")
-    shutil.copy(os.path.join(SOURCE, "restarts/strip_t1.h5"), checkpoint)
-    for arguments, code, what in (
+@pytest.mark.parametrize(
+    "words, code, says",
+    [
         (["predict", DECK, "--machine", DECK], 3, "tiny.yaml: a deck, not a machine file; give"),
-        (["run", machine], 2, "machine.yaml:1:1: a machine file, not a deck; give it by --machine"),
-        (["run", DECK, "--machine", wrong], 3, "wrong.yaml:2:13: core_speed has 3 values for 2 nodes; write nodes: 3"),
-        (["run", checkpoint], 2, "state.yaml: an HDF5 file, not a deck; a checkpoint belongs behind --restart"),
-    ):
-        got, text = run(ranks, *arguments, "--out", out)
-        assert got == code and text.count("\n") == 1 and what in text, f"{arguments}: {got} {text}"
-
-
-@pytest.mark.group("machines")
-def test_pipes_are_refused(tmp):
-    pipe = os.path.join(tmp, "pipe")
-    os.mkfifo(pipe)
-    for arguments, code in ((["check", pipe], 2), (["run", pipe], 2), (["predict", DECK, "--machine", pipe], 3)):
-        got, text = run(0, *arguments, timeout=HANG_SECONDS)
-        assert got == code and "pipe: it is no file; give a" in text and text.count("\n") == 1, text
+        (["run", "{machine}"], 2, "machine.yaml:1:1: a machine file, not a deck; give it by --machine"),
+        (["run", DECK, "--machine", "{wrong}"], 3, "wrong.yaml:2:13: core_speed has 3 values for 2 nodes; write nodes"),
+        (["run", "{state}"], 2, "state.yaml: an HDF5 file, not a deck; a checkpoint belongs behind --restart"),
+    ],
+)
+def test_a_file_for_the_wrong_command_is_named(tmp, machine, ranks, words, code, says):
+    wrong, state = tmp / "wrong.yaml", tmp / "state.yaml"
+    wrong.write_text("nodes: 2\ncore_speed: [1, 2, 3]\n")
+    shutil.copy(os.path.join(SOURCE, "restarts/strip_t1.h5"), state)
+    words = [w.format(machine=machine, wrong=wrong, state=state) for w in words]
+    fails_with(code, says, ranks, *words, "--out", tmp / "out")
 
 
 NODES = """nodes: 2
@@ -275,47 +247,58 @@ move_seconds: 0
 """
 
 
-def forecast(tmp, ranks, cores="4", speed="1", accelerators="", template=None, **keys):
-    machine, out = os.path.join(tmp, "machine.yaml"), os.path.join(tmp, "out")
-    with open(machine, "w") as f:
+@pytest.fixture
+def forecast(tmp):
+    """A function of ranks and nodes: seconds of a prediction for them."""
+
+    def seconds(ranks, cores="4", speed="1", accelerators="", template=NODES, **keys):
+        machine, out = tmp / "machine.yaml", fresh(tmp / "out")
         has = f"accelerators_per_node: {accelerators}\naccelerator_speed: 2" if accelerators else ""
-        f.write((template or NODES).format(cores=cores, speed=speed, accelerators=has))
-    given = settings(balance__every=5, balance__clock="work", balance__partition__cut="cells", **keys)
-    code, text = run(
-        0, "predict", DECK, "--out", fresh(out), "--quiet", "--machine", machine, "--processes", ranks, *given
-    )
-    if code:
-        return text
-    with open(os.path.join(out, "predict.json")) as f:
-        row = json.load(f)["forecasts"][-1]
-    assert row["ranks"] == ranks
-    return row["seconds"]["compute"] + row["seconds"]["imbalance"]
+        machine.write_text(template.format(cores=cores, speed=speed, accelerators=has))
+        given = settings(balance__every=5, balance__clock="work", balance__partition__cut="cells", **keys)
+        words = ["predict", DECK, "--out", out, "--quiet", "--machine", machine, "--processes", ranks, *given]
+        code, text = run(0, *words)
+        if code:
+            return text
+        row = json.loads((out / "predict.json").read_text())["forecasts"][-1]
+        assert row["ranks"] == ranks
+        return row["seconds"]["compute"] + row["seconds"]["imbalance"]
+
+    return seconds
 
 
 @pytest.mark.group("machines")
-def test_predictions_for_nodes_that_differ(tmp):
-    alike = forecast(tmp, 8)
-    # Half of the cores are half as fast: 6 cores' worth of speed, if loads follow speeds. Where speeds do not count
-    # and a model looks at particles alone, all wait for the slow.
-    assert forecast(tmp, 8, speed="[1, 0.5]") == pytest.approx(alike * 8 / 6, rel=0.08)
+def test_forecast_for_slow_nodes(forecast):
+    """Half of the cores are half as fast: 6 cores' worth of speed, if loads follow speeds. Where speeds do not count
+    and a model looks at particles alone, all wait for the slow."""
+    alike = forecast(8)
+    assert forecast(8, speed="[1, 0.5]") == pytest.approx(alike * 8 / 6, rel=0.08)
     blind = dict(balance__speeds="off", balance__model="particle_count")
-    assert forecast(tmp, 8, speed="[1, 0.5]", **blind) == pytest.approx(forecast(tmp, 8, **blind) * 2, rel=0.01)
-    # A machine file that says nothing of nodes leaves them to the deck.
-    nodes = dict(machine__nodes=2, machine__cpus_per_node=1, machine__cores_per_cpu=4, machine__core_speed="[1,0.5]")
-    assert forecast(tmp, 8, template=NODES[NODES.index("inside") :], **nodes) == pytest.approx(
-        forecast(tmp, 8, speed="[1, 0.5]"), rel=1e-9
-    )
+    assert forecast(8, speed="[1, 0.5]", **blind) == pytest.approx(forecast(8, **blind) * 2, rel=0.01)
     # Ranks fill the nodes in order, one for each core: the slow node has two of eight.
-    assert forecast(tmp, 8, cores="[6, 2]", speed="[1, 0.5]") == pytest.approx(alike * 8 / 7, rel=0.08)
-    # Four cores with two accelerators of twice their speed are as fast as eight.
-    assert forecast(tmp, 8, accelerators="[2, 2]") == pytest.approx(alike / 2, rel=0.01)
-    assert forecast(tmp, 8, accelerators="[2, 0]") == pytest.approx(alike * 8 / 12, rel=0.08)
-    # By default for as many ranks as there are cores.
-    code, text = run(
-        0, "predict", DECK, "--out", fresh(os.path.join(tmp, "out")), "--machine", os.path.join(tmp, "machine.yaml")
-    )
-    assert code == 0, text
-    with open(os.path.join(tmp, "out", "predict.json")) as f:
-        assert [row["ranks"] for row in json.load(f)["forecasts"]] == [1, 2, 4, 8]
-    assert "9 ranks for 2 nodes that hold 8; use fewer" in forecast(tmp, 9)
-    assert "cores_per_cpu, or ranks_per_node" in forecast(tmp, 8, cores="auto")
+    assert forecast(8, cores="[6, 2]", speed="[1, 0.5]") == pytest.approx(alike * 8 / 7, rel=0.08)
+
+
+@pytest.mark.group("machines")
+def test_forecast_for_nodes_of_the_deck(forecast):
+    """A machine file that says nothing of nodes leaves them to the deck."""
+    nodes = dict(machine__nodes=2, machine__cpus_per_node=1, machine__cores_per_cpu=4, machine__core_speed="[1,0.5]")
+    by_deck = forecast(8, template=NODES[NODES.index("inside") :], **nodes)
+    assert by_deck == pytest.approx(forecast(8, speed="[1, 0.5]"), rel=1e-9)
+
+
+@pytest.mark.group("machines")
+def test_forecast_for_accelerators(forecast):
+    """Four cores with two accelerators of twice their speed are as fast as eight."""
+    alike = forecast(8)
+    assert forecast(8, accelerators="[2, 2]") == pytest.approx(alike / 2, rel=0.01)
+    assert forecast(8, accelerators="[2, 0]") == pytest.approx(alike * 8 / 12, rel=0.08)
+
+
+@pytest.mark.group("machines")
+def test_ranks_of_forecasts(tmp, forecast):
+    """By default for as many ranks as there are cores; no more than the nodes hold."""
+    assert "9 ranks for 2 nodes that hold 8; use fewer" in forecast(9)
+    found = results("predict", tmp / "new", "--machine", tmp / "machine.yaml")
+    assert [row["ranks"] for row in found["forecasts"]] == [1, 2, 4, 8]
+    assert "cores_per_cpu, or ranks_per_node" in forecast(8, cores="auto")

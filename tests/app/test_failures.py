@@ -15,51 +15,8 @@ import time
 
 import pytest
 
-from program import (
-    HANG_SECONDS,
-    DECK,
-    SOURCE,
-    checkpoints,
-    command,
-    environment,
-    fresh,
-    options,
-    processes_of,
-    settings,
-    start,
-    summary,
-    wait_for_rows,
-)
-
-SMALL = settings(
-    system__box="[130.0, 70.0]",
-    system__slabs__0__lower="[10, 10]",
-    system__slabs__0__upper="[63, 60]",
-    system__slabs__1__lower="[65, 10]",
-    system__slabs__1__upper="[118, 60]",
-)
-
-
-def error_lines(text):
-    return [line for line in text.splitlines() if line.startswith("steelyard:")]
-
-
-def ended(process, seconds, what):
-    """Standard error of a process that must end by itself, and is killed where it does not."""
-    try:
-        return process.communicate(timeout=seconds)[1]
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise AssertionError(f"{what}: it still runs after {seconds} s") from None
-
-
-def one_line(code, text, expected, what, *words):
-    lines = error_lines(text)
-    assert (
-        code == expected and len(lines) == 1 and lines[0].startswith("steelyard: error: ")
-    ), f"{what}: exit code {code}, not {expected}, or not one line: {text!r}"
-    assert all(w in text for w in words), f"{what}: {words} are not all in {text!r}"
+from program import DECK, HANG_SECONDS, QUICK, SOURCE, checkpoints, command, end_of, environment, fresh, ok_run
+from program import one_error, options, processes_of, run_words, settings, start, summary, wait_for_rows
 
 
 def wait_until(condition, seconds):
@@ -69,52 +26,35 @@ def wait_until(condition, seconds):
     return condition()
 
 
-def has_rows(out):
-    try:
-        with open(os.path.join(out, "thermo.csv")) as f:
-            return f.read().count("\n") > 1
-    except OSError:
-        return False
-
-
 # ---- parents ----
 
 
 @pytest.mark.group("parents")
 def test_outlives_a_shell(tmp):
     """A run in the background of a shell that ends goes on to its last step."""
-    out = os.path.join(tmp, "shell")
-    words = ["run", DECK, "--out", out, "--quiet", *SMALL, *settings(run__steps=3000, output__every=20)]
-    line = " ".join(f"'{w}'" for w in command(0, *words))
+    out = tmp / "shell"
+    line = " ".join(f"'{w}'" for w in command(0, *run_words(out, **QUICK, run__steps=3000, output__every=20)))
     waiting = f"until [ -s {out}/thermo.csv ]; do sleep 0.02; done"
-    subprocess.run(
-        ["sh", "-c", f"{line} </dev/null >/dev/null 2>&1 & {waiting}"],
-        env=environment(),
-        timeout=HANG_SECONDS,
-        check=True,
-    )
-    assert wait_until(lambda: os.path.exists(f"{out}/summary.json"), 60), "the run ended with the shell that started it"
-    if os.path.exists(f"{out}/summary.json"):
-        assert summary(out)["steps"] == 3000, "a run whose shell has ended did not reach its last step"
+    words = ["sh", "-c", f"{line} </dev/null >/dev/null 2>&1 & {waiting}"]
+    subprocess.run(words, env=environment(), timeout=HANG_SECONDS, check=True)
+    assert wait_until((out / "summary.json").exists, 60), "the run ended with the shell that started it"
+    assert summary(out)["steps"] == 3000
 
 
 @pytest.mark.group("parents")
 def test_outlives_a_thread(tmp):
     """The same where a thread started the run and ended."""
-    out = os.path.join(tmp, "thread")
     started = []
 
     def work():
-        started.append(
-            start(0, "run", DECK, "--out", out, "--quiet", *SMALL, *settings(run__steps=3000, output__every=20))
-        )
-        assert wait_for_rows(out, 1, started[0]), "the run does not start"
+        started.append(start(0, *run_words(tmp, **QUICK, run__steps=3000, output__every=20)))
+        assert wait_for_rows(tmp, 1, started[0]), "the run does not start"
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    text = ended(started[0], HANG_SECONDS, "a run that a thread started")
-    assert started[0].returncode == 0, f"a run that a thread started: {started[0].returncode} {text!r}"
+    text = end_of(started[0], "a run that a thread started")
+    assert started[0].returncode == 0, text
 
 
 def parent_of(process):
@@ -123,33 +63,28 @@ def parent_of(process):
 
 
 def long_run(out, ranks):
-    process = start(
-        ranks, "run", DECK, "--out", out, "--quiet", *SMALL, *settings(run__steps=1000000, output__every=20)
-    )
+    process = start(ranks, *run_words(out, **QUICK, run__steps=1000000, output__every=20))
     assert wait_for_rows(out, 1, process), "the run does not start"
     return process
 
 
 @pytest.mark.group("parents")
-def test_launcher_goes(tmp):
+@pytest.mark.parametrize("ranks", (1, 2, 3))
+def test_launcher_goes(tmp, ranks):
     """The process that started the ranks is killed: a checkpoint, and no process is left."""
-    for ranks in (1, 2, 3):
-        out = os.path.join(tmp, f"launcher{ranks}")
-        process = long_run(out, ranks)
-        parents = {parent_of(p) for p in processes_of(out)}
-        assert len(parents) == 1, f"the ranks' parents: {parents}"
-        os.kill(parents.pop(), signal.SIGKILL)
-        assert wait_until(lambda: not processes_of(out), 28), f"{ranks} ranks outlive their launcher"
-        ended(process, 10, "mpiexec without its proxy")
-        assert len(checkpoints(out)) == 1, f"no checkpoint after the launcher was killed: {os.listdir(out)}"
+    process = long_run(tmp, ranks)
+    (parent,) = {parent_of(p) for p in processes_of(tmp)}
+    os.kill(parent, signal.SIGKILL)
+    assert wait_until(lambda: not processes_of(tmp), 28), "the ranks outlive their launcher"
+    end_of(process, "mpiexec without its proxy")
+    assert len(checkpoints(tmp)) == 1
 
 
 @pytest.mark.group("parents")
+@pytest.mark.skipif(not options.full, reason="it takes 40 s")
 def test_no_end_without_launcher(tmp):
     """A rank that can't reach its checkpoint, because another one stands still, is killed after 30 s."""
-    if not options.full:
-        pytest.skip("it takes 40 s")
-    out = os.path.join(tmp, "stuck")
+    out = tmp / "stuck"
     process = long_run(out, 2)
     ranks = processes_of(out)
     proxy = parent_of(ranks[0])
@@ -160,26 +95,18 @@ def test_no_end_without_launcher(tmp):
     assert wait_until(lambda: ranks[0] not in processes_of(out), 25), "a rank without launcher is not killed after 30 s"
     os.kill(ranks[1], signal.SIGCONT)
     assert wait_until(lambda: not processes_of(out), 60), "a rank that stood still outlives its launcher"
-    ended(process, 10, "mpiexec without its proxy")
+    end_of(process, "mpiexec without its proxy")
 
 
 # ---- unlike_ranks ----
 
 
-def apart(tmp, rank_1):
-    """A launcher's script that runs `rank_1` on rank 1 before the program."""
-    script = os.path.join(tmp, "apart.sh")
-    with open(script, "w") as f:
-        f.write(f'#!/bin/sh\n[ "$PMI_RANK" = 1 ] && {{ {rank_1}; }}\nexec "$@"\n')
-    os.chmod(script, 0o755)
-    return script
-
-
-def start_apart(tmp, rank_1, ranks, *arguments):
+def started(words, cwd=None, variables={}):
+    """A job in a process group of its own, by its whole command line."""
     return subprocess.Popen(
-        [options.mpiexec, "-n", str(ranks), apart(tmp, rank_1), options.binary, *map(str, arguments)],
-        env=environment(),
-        cwd=tmp,
+        [str(w) for w in words],
+        env=environment() | variables,
+        cwd=cwd,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -187,74 +114,48 @@ def start_apart(tmp, rank_1, ranks, *arguments):
     )
 
 
-def test_unlike_ranks(tmp):
+ELSEWHERE = "mkdir -p elsewhere; cd elsewhere"
+FROM_FILE = settings(load__kind="checkpoint", load__file="here.h5")
+
+
+@pytest.mark.parametrize("ranks", (2, 3))
+@pytest.mark.parametrize(
+    "rank_1, code, says, command, more",
+    [
+        (ELSEWHERE, 3, "rank 1: here.h5", "predict", ["--machine", "{tmp}/machine.yaml", *FROM_FILE]),
+        (ELSEWHERE, 3, "here.h5", "partition", FROM_FILE),
+        (ELSEWHERE, 3, "rank 1: here.h5: this rank sees no such file", "run", ["--restart", "here.h5"]),
+        ("export STEELYARD_ISA=none", 2, "rank 1: STEELYARD_ISA", "run", []),
+    ],
+)
+def test_unlike_ranks(tmp, ranks, rank_1, code, says, command, more):
     """Ranks that see another file system, another processor, another machine: one line and the right code, no hang."""
-    out = os.path.join(tmp, "first")
-    ended(
-        start(2, "run", DECK, "--out", out, "--quiet", *SMALL, *settings(run__steps=4, checkpoint__every=4)),
-        60,
-        "a run",
-    )
-    shutil.copy(os.path.join(out, "checkpoint_4.h5"), os.path.join(tmp, "here.h5"))
-    small = os.path.join(out, "deck.yaml")
-    from_file = settings(load__kind="checkpoint", load__file="here.h5")
-    machine = os.path.join(tmp, "machine.yaml")
-    with open(machine, "w") as f:
-        f.write("costs: deck\n")
-    elsewhere = "mkdir -p elsewhere; cd elsewhere"
-    for what, rank_1, code, words, arguments in (
-        (
-            "predict: a checkpoint that rank 1 cannot see",
-            elsewhere,
-            3,
-            ["rank 1: here.h5"],
-            ["predict", small, "--machine", machine, *from_file],
-        ),
-        ("partition: a checkpoint that rank 1 cannot see", elsewhere, 3, ["here.h5"], ["partition", small, *from_file]),
-        (
-            "run: a restart file that rank 1 cannot see",
-            elsewhere,
-            3,
-            ["rank 1: here.h5: this rank sees no such file"],
-            ["run", small, "--restart", "here.h5"],
-        ),
-        (
-            "run: kernels that rank 1 does not have",
-            "export STEELYARD_ISA=none",
-            2,
-            ["rank 1: STEELYARD_ISA"],
-            ["run", small],
-        ),
-    ):
-        for ranks in (2, 3):
-            process = start_apart(tmp, rank_1, ranks, *arguments, "--out", fresh(os.path.join(tmp, "out")), "--quiet")
-            text = ended(process, HANG_SECONDS, what)
-            one_line(process.returncode, text, code, f"{what}, {ranks} ranks", *words)
+    first, script = tmp / "first", tmp / "apart.sh"
+    ok_run(first, ranks=2, **QUICK, run__steps=4, checkpoint__every=4)
+    shutil.copy(first / "checkpoint_4.h5", tmp / "here.h5")
+    (tmp / "machine.yaml").write_text("costs: deck\n")
+    script.write_text(f'#!/bin/sh\n[ "$PMI_RANK" = 1 ] && {{ {rank_1}; }}\nexec "$@"\n')
+    os.chmod(script, 0o755)
+    words = [command, first / "deck.yaml", *(m.format(tmp=tmp) for m in more), "--out", tmp / "out", "--quiet"]
+    process = started([options.mpiexec, "-n", ranks, script, options.binary, *words], cwd=tmp)
+    text = end_of(process, rank_1)
+    one_error(process.returncode, text, code, says, alone=False)
+
+
+COMMON = ["run", DECK, "--out", "out", "--quiet", *settings(**QUICK)]
 
 
 @pytest.mark.group("unlike_ranks")
-def test_unlike_commands(tmp):
+@pytest.mark.parametrize(
+    "other", [[*COMMON, *settings(run__steps=7)], [*COMMON, *settings(system__seed=9)], ["check", DECK], ["--help"]]
+)
+def test_unlike_commands(tmp, other):
     """A launcher can give each rank a command line of its own: one line, no hang, no result of two decks."""
-    out = os.path.join(tmp, "out")
-    common = ["run", DECK, "--out", out, "--quiet", *SMALL]
-    for other in (
-        [*common, *settings(run__steps=7)],
-        [*common, *settings(system__seed=9)],
-        ["check", DECK],
-        ["--help"],
-    ):
-        parts = [[options.mpiexec, "-n", "1", options.binary, *common], [":", "-n", "1", options.binary, *other]]
-        process = subprocess.Popen(
-            [str(word) for part in parts for word in part],
-            env=environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        text = ended(process, HANG_SECONDS, f"beside {other}")
-        one_line(process.returncode, text, 2, f"beside {other}", "command line: it is not the same on all ranks")
-        assert not os.path.exists(out)
+    parts = [options.mpiexec, "-n", 1, options.binary, *COMMON, ":", "-n", 1, options.binary, *other]
+    process = started(parts, cwd=tmp)
+    text = end_of(process, other)
+    one_error(process.returncode, text, 2, "command line: it is not the same on all ranks", alone=False)
+    assert not (tmp / "out").exists()
 
 
 # ---- agreed_errors ----
@@ -372,57 +273,39 @@ def functions_of_comm():
 def scenarios(tmp):
     """Commands that together call all of comm/: name -> arguments. Each has a directory of its own."""
     first, trace = os.path.join(tmp, "first"), os.path.join(tmp, "trace.csv")
-    base = [
-        *SMALL,
-        *settings(
-            run__steps=8,
-            output__every=4,
-            output__trajectory_every=2,
-            output__fields_every=4,
-            output__loads_every=2,
-            checkpoint__every=4,
-            balance__every=4,
-            balance__clock="work",
-            balance__migrate="always",
-            balance__speeds="measured",
-            comm__aggregate="node",
-        ),
-    ]
+    fields = dict(load__kind="dataset", load__file=f"{first}/fields_4.h5", load__dataset="/particles")
+    base = settings(
+        **QUICK,
+        run__steps=8,
+        output__every=4,
+        output__trajectory_every=2,
+        output__fields_every=4,
+        output__loads_every=2,
+        checkpoint__every=4,
+        balance__every=4,
+        balance__clock="work",
+        balance__migrate="always",
+        balance__speeds="measured",
+        comm__aggregate="node",
+    )
     machine = os.path.join(tmp, "machine.yaml")
     with open(machine, "w") as f:
         f.write("costs: deck\n")
     return {
         "run": ["run", DECK, *base, "--trace-messages", trace, "--force"],
         "restart": ["run", DECK, *base, *settings(run__steps=12), "--restart", "auto"],
-        "partition": [
-            "partition",
-            DECK,
-            *SMALL,
-            "--force",
-            *settings(load__kind="dataset", load__file=f"{first}/fields_4.h5", load__dataset="/particles"),
-        ],
+        "partition": ["partition", DECK, *settings(**QUICK, **fields), "--force"],
         "replay": ["replay", f"{first}/loads.h5", "--force", *settings(balance__processes=4)],
-        "predict": ["predict", DECK, *SMALL, "--machine", machine, "--force"],
-        "measure": ["predict", DECK, *SMALL, "--force"],
+        "predict": ["predict", DECK, *settings(**QUICK), "--machine", machine, "--force"],
+        "measure": ["predict", DECK, *settings(**QUICK), "--force"],
     }
-
-
-def start_with(variables, arguments):
-    return subprocess.Popen(
-        command(2, *arguments),
-        env=dict(environment(), **variables),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
 
 
 def calls_of(tmp, name, arguments):
     """Of each symbol that a command calls: a rank (1, or else 0), how often it does, the first call from each place."""
     log = os.path.join(tmp, f"calls_{name}")
-    process = start_with({"CALLS": log}, arguments)
-    text = ended(process, HANG_SECONDS, name)
+    process = started(command(2, *arguments), variables={"CALLS": log})
+    text = end_of(process, name)
     assert process.returncode == 0, f"{name} without a fault: {process.returncode} {text!r}"
     names = dict(line.split()[::-2] for line in symbols())  # symbol -> place; the system may name another of them
     first = {place: symbol for symbol, place in reversed(names.items())}
@@ -441,12 +324,13 @@ def fault(tmp, arguments, rank, symbol, call, kind, what):
     mark = os.path.join(tmp, "mark")
     if os.path.exists(mark):
         os.remove(mark)
-    process = start_with({"FAULT": f"{rank} {symbol} {call} {kind} {mark}"}, arguments)
+    process = started(command(2, *arguments), variables={"FAULT": f"{rank} {symbol} {call} {kind} {mark}"})
     wait_until(lambda: os.path.exists(mark) or process.poll() is not None, 60)
-    text = ended(process, HANG_SECONDS, what)
+    text = end_of(process, what)
     assert os.path.exists(mark), f"{what}: the fault was not made"
     code = 4 if kind == "memory" else 1
-    one_line(process.returncode, text, code, what, "memory: not enough" if kind == "memory" else "on purpose")
+    says = "memory: not enough" if kind == "memory" else "on purpose"
+    one_error(process.returncode, text, code, says, alone=False, what=what)
     return text
 
 
@@ -481,9 +365,8 @@ def test_faults(tmp):
         for call in places if options.full else [(count + 1) // 2]:
             kind = "memory" if (i + call) % 2 else "error"
             begin = time.monotonic()
-            fault(
-                tmp, prepared(name), rank, symbol, call, kind, f"{name}: call {call} of {count} of {function}, {kind}"
-            )
+            what = f"{name}: call {call} of {count} of {function}, {kind}"
+            fault(tmp, prepared(name), rank, symbol, call, kind, what)
             slowest = max(slowest, time.monotonic() - begin)
             done += 1
     print(f"{done} faults in {len(wanted)} functions; the slowest job took {slowest:.1f} s")

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import SOURCE, decisions, run, settings
+from program import SOURCE, decisions, ok_run
 
 DECKS = ["geometric", "sinusoidal", "linear", "patch"]
 SIDE, STEPS = 48, 1000
@@ -44,9 +44,7 @@ def flown(deck, out, ranks, keys):
     at = []
     for steps, every in ((1, 1), (STEPS + 1, STEPS + 1)):
         keys = keys | dict(run__steps=steps, checkpoint__every=every)
-        more = ["--restart", "auto"] if at else []
-        code, text = run(ranks, "run", deck, "--out", out, "--quiet", *more, *settings(**keys))
-        assert code == 0, text
+        ok_run(out, deck=deck, ranks=ranks, restart="auto" if at else None, **keys)
         at.append(state(os.path.join(out, f"checkpoint_{steps}.h5")))
     return at
 
@@ -81,8 +79,7 @@ def test_distribution(tmp_path, name):
     deck, out = os.path.join(SOURCE, f"inputs/gallery/prk_{name}.yaml"), tmp_path / "out"
     particles, columns = 20000, 16
     keys = SMALL | OWN.get(name, {}) | dict(system__bodies__0__particles=particles, run__steps=1)
-    code, text = run(2, "run", deck, "--out", out, "--quiet", *settings(**keys))
-    assert code == 0, text
+    ok_run(out, deck=deck, ranks=2, **keys)
     u = ((state(out / "checkpoint_1.h5")[:, 0] / 2.0**40 - 0.125) % SIDE) / SIDE
     fine = (np.arange(columns * 64) + 0.5) / (columns * 64)
     weight = dict(

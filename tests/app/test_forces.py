@@ -5,14 +5,13 @@ Groups: forces_one_hash forces_energy forces_temperature forces_errors.
 """
 import csv
 import os
-import subprocess
 from math import erf, exp, pi, sqrt
 
 import h5py
 import numpy as np
 import pytest
 
-from program import HANG_SECONDS, hash_of, options, rows, run, settings, summary
+from program import fails_with, hash_of, ok_run, printed, rows, run_words, summary
 
 # All of it at once. The thermostat acts while the face moves.
 FLAT = """system:
@@ -55,9 +54,8 @@ def table(out):
         return [{k: float(v) for k, v in row.items()} for row in csv.DictReader(f)]
 
 
-def go(deck, out, ranks=0, threads=1, isa=None, **keys):
-    code, text = run(ranks, "run", deck, "--out", out, "--quiet", *settings(**keys), threads=threads, isa=isa)
-    assert code == 0, f"{ranks} ranks, {keys}: {code} {text}"
+def go(deck, out, ranks=0, **keys):
+    ok_run(out, deck=deck, ranks=ranks, **keys)
     return hash_of(out), rows(out)
 
 
@@ -96,30 +94,18 @@ def test_restart(tmp_path, deck, step):
     deck, out = write(tmp_path, deck), tmp_path / "out"
     alone = go(deck, tmp_path / "alone")
     go(deck, tmp_path / "half", ranks=2, checkpoint__every=step, checkpoint__keep=9)
-    os.makedirs(out)
-    name = f"checkpoint_{step}.h5"
-    os.rename(tmp_path / "half" / name, out / name)
-    code, text = run(3, "run", deck, "--restart", out / name, "--out", tmp_path / "rest", "--quiet")
-    assert code == 0, text
+    out.mkdir()
+    start = (tmp_path / f"half/checkpoint_{step}.h5").rename(out / f"checkpoint_{step}.h5")
+    ok_run(tmp_path / "rest", deck=deck, ranks=3, restart=start)
     assert hash_of(tmp_path / "rest") == alone[0]
     after = [line for line in alone[1].splitlines()[1:] if int(line.split(",")[0]) > step]
     assert rows(tmp_path / "rest").splitlines()[-len(after) :] == after
     text = deck.read_text()
     deck.write_text(text.replace("every: 7", "every: 8").replace("every: 5", "every: 6"))
-    code, text = run(0, "run", deck, "--restart", out / name, "--out", tmp_path / "other")
-    assert code == 3 and "system.thermostat.every differs" in text, text
-    code, text = run(
-        0,
-        "run",
-        tmp_path / "alone/deck.yaml",
-        "--restart",
-        out / name,
-        "--out",
-        tmp_path / "dt",
-        "--set",
-        "run.dt=0.003",
-    )
-    assert code == 3 and "run.dt" in text, text
+    differs = "system.thermostat.every differs"
+    fails_with(3, differs, 0, *run_words(tmp_path / "other", deck=deck, restart=start))
+    deck = tmp_path / "alone/deck.yaml"
+    fails_with(3, "run.dt", 0, *run_words(tmp_path / "dt", deck=deck, restart=start, run__dt=0.003))
 
 
 GAS = """system:
@@ -322,9 +308,8 @@ def test_refused(tmp_path, words, where, remedy):
   slabs: [{{lower: [0, 1.2], upper: [44, 32], density: 0.6}}]
 run: {{dt: 0.002, steps: 1600}}
 """
-    code, said = run(2, "run", write(tmp_path, text), "--out", tmp_path / "out")
-    assert code == 2 and said.count("\n") == 1, said
-    assert where in said and remedy in said.split(";")[-1] and "deck.yaml" in said, said
+    said = fails_with(2, (where, "deck.yaml"), 2, *run_words(tmp_path / "out", deck=write(tmp_path, text)))
+    assert remedy in said.split(";")[-1], said
     assert not os.path.exists(tmp_path / "out")
 
 
@@ -333,13 +318,7 @@ def test_check(tmp_path):
     """`check` says that a thermostat is not reversible; decks without any of this know no word of it."""
 
     def said(text):
-        return subprocess.run(
-            [options.binary, "check", write(tmp_path, text)],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-            timeout=HANG_SECONDS,
-        ).stdout
+        return printed(0, "check", write(tmp_path, text))
 
     assert "every 7 steps from step 10 up to 150" in said(FLAT) and "momentum is not kept" in said(FLAT)
     assert "every 5 steps from step 15 on" in said(DEEP)
@@ -354,13 +333,11 @@ def test_check(tmp_path):
 @pytest.mark.group("forces_errors")
 def test_damaged(tmp_path):
     """A particle that starts inside a wall's repulsion stops the run, and says which."""
-    text = LIQUID.replace("potential:", "walls: [{face: y_lower, epsilon: 1}]\n  potential:").replace(
-        "[0, 2]", "[0, 0.0001]"
-    )
-    code, said = run(2, "run", write(tmp_path, text), "--out", tmp_path / "out", "--quiet")
-    assert code == 4 and "step 0" in said, said
+    text = LIQUID.replace("potential:", "walls: [{face: y_lower, epsilon: 1}]\n  potential:")
+    deck = write(tmp_path, text.replace("[0, 2]", "[0, 0.0001]"))
     # No step was made, so a smaller dt alone does not help.
-    assert "particle 0" in said and "move it away from the particle or wall that it is too near to" in said, said
+    remedy = "move it away from the particle or wall that it is too near to"
+    fails_with(4, ("step 0", "particle 0", remedy), 2, *run_words(tmp_path / "out", deck=deck))
 
 
 @pytest.mark.group("forces_errors")
@@ -374,8 +351,5 @@ def test_random_forces_that_come_again(tmp_path, name, seed, again):
     deck = write(tmp_path, text + "run: {dt: 0.002, steps: 2}\noutput: {trajectory_every: 1}\ncheckpoint: {every: 2}\n")
     go(deck, out)
     second = f"system:\n  seed: {seed}\n  {thermostat}\n  from: {{file: first/{name}}}\nrun: {{dt: 0.002, steps: 2}}\n"
-    command = [options.binary, "check", write(tmp_path, second)]
-    said = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, check=True, timeout=HANG_SECONDS, cwd=tmp_path
-    ).stdout
+    said = printed(0, "check", write(tmp_path, second), cwd=tmp_path)
     assert ("has the same seed" in " ".join(said.replace("#", "").split())) == again, said

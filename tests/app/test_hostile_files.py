@@ -2,7 +2,7 @@
 """What a file makes the program do: no reader follows a file to another one, takes numbers that were never written, or
 takes memory or time by what a header, a name or an extent says. Each file is refused in one line, with its name.
 
-Groups: hostile_series hostile_states hostile_results.
+Groups: hostile_readers hostile_series hostile_states hostile_results.
 """
 import gzip
 import json
@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, SOURCE, run, settings
+from program import DECK, SOURCE, fails_with, ok_run, run, run_words, settings
 
 sys.path.append(os.path.join(SOURCE, "scripts"))
 from export_lammps import write_data  # noqa: E402
@@ -24,13 +24,77 @@ LOAD = np.ones((3, 8, 8))
 EXACT = dict(balance__processes=2, balance__model="exact")
 
 
-def one_line(code, text, says):
-    assert code == 3 and text.startswith("steelyard: error: ") and text.count("\n") == 1 and says in text, (code, text)
-
-
 def vast(path):
     with open(path, "wb") as f:
         f.truncate(VAST)
+
+
+# Files, the last of them missing.
+FOREIGN = (
+    "trajectory.h5", "fields_20.h5", "deck.yaml", "thermo.csv", "nothing", "notes.txt", "binary", "huge", "pipe", "",
+    "damaged.h5", "front.h5", "plain.h5", "packed.gz", "vast", "missing.h5",
+)  # fmt: skip
+# The command that reads a file in each way, and its exit code.
+READERS = {
+    "info": (["info"], 3),
+    "restart": (["run", DECK, "--restart"], 3),
+    "deck": (["check"], 2),
+    "machine": (["predict", DECK, "--machine"], 3),
+    "series": (["replay"], 3),
+    "loads": (["partition", DECK, *settings(load__kind="dataset", load__dataset="load"), "--set", "load.file="], 3),
+    "state": (["check"], 3),
+}
+# Files that are no strangers to a reader: H5MD files hold a state, whatever stands before them.
+OWN = {("deck", "deck.yaml")} | {("state", f"{name}.h5") for name in ("trajectory", "damaged", "front", "plain")}
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory):
+    """A directory with all of them, which a run has made."""
+    out = tmp_path_factory.mktemp("foreign") / "out"
+    files = dict(checkpoint__every=20, output__fields_every=20, output__trajectory_every=20)
+    ok_run(out, run__steps=20, **files)
+    whole = (out / "checkpoint_20.h5").read_bytes()
+    os.mkfifo(out / "pipe")
+    (out / "nothing").write_bytes(b"")
+    (out / "notes.txt").write_bytes(b"two words\n")
+    (out / "binary").write_bytes(bytes(range(256)))
+    (out / "damaged.h5").write_bytes(whole[:100] + b"?" + whole[101:])
+    (out / "front.h5").write_bytes(bytes(512) + whole[512:])
+    (out / "plain.h5").write_bytes(whole[512:])
+    (out / "huge").write_bytes(b"x" * 4096)
+    os.truncate(out / "huge", 1 << 40)
+    packed(out / "packed.gz")
+    vast(out / "vast")
+    return out
+
+
+def deck_from(tmp, path):
+    deck = tmp / "deck.yaml"
+    deck.write_text(f"system: {{from: {{file: {path}}}}}\nrun: {{dt: 0.001, steps: 1}}\n")
+    return deck
+
+
+@pytest.mark.group("hostile_readers")
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("reader", READERS)
+def test_foreign_files(foreign, tmp, reader, name):
+    """Every reader meets every file, refuses those of others in one line, and waits for none."""
+    path, (words, code) = foreign / name, READERS[reader]
+    says = "there is no such file" if name == "missing.h5" else "is "  # no checkpoint, or damaged in this way
+    if reader == "state":
+        words = [*words, deck_from(tmp, path)]
+    elif reader == "loads":
+        words = [*words[:-1], f"load.file={path}"]
+    else:
+        words = [*words, path]
+    if reader not in ("info", "deck", "state"):
+        words += ["--out", tmp / "out"]
+    if (reader, name) in OWN:
+        assert run(0, *words)[0] == 0
+        return
+    exact = f"steelyard: error: {path}: {says}" if reader in ("info", "restart") else str(path)
+    fails_with(code, exact, 2 if reader == "info" else 0, *words)
 
 
 def partly_written(f):
@@ -91,34 +155,31 @@ def test_series(tmp, name):
     if name == "sparse" and GIGABYTES > 80:
         pytest.skip("this machine has the memory")
     make, says = SERIES[name]
-    path = os.path.join(tmp, "bad.h5")
+    path = tmp / "bad.h5"
     LOAD.tofile(os.path.join(tmp, "raw"))
     with h5py.File(path, "w") as f:
         make(f)
-    code, text = run(0, "replay", path, "--out", os.path.join(tmp, "out"), *settings(**EXACT))
-    one_line(code, text, says)
-    assert f"{path}: " in text
+    fails_with(3, (says, f"{path}: "), 0, "replay", path, "--out", tmp / "out", *settings(**EXACT))
 
 
 @pytest.mark.group("hostile_series")
 def test_dataset(tmp):
     """The loads that are partitioned come by the same door."""
-    path = os.path.join(tmp, "bad.h5")
+    path = tmp / "bad.h5"
     with h5py.File(path, "w") as f:
         f["load"] = h5py.ExternalLink("other.h5", "/load")
     keys = dict(load__kind="dataset", load__file=path, load__dataset="load")
-    code, text = run(2, "partition", COLLISIONS[2].deck, "--out", os.path.join(tmp, "out"), *settings(**keys))
-    one_line(code, text, f"{path}: load is a link to another place")
+    words = ["partition", DECK, "--out", tmp / "out", *settings(**keys)]
+    fails_with(3, f"{path}: load is a link to another place", 2, *words)
 
 
 @pytest.mark.group("hostile_series")
 def test_user_block(tmp):
     """Other bytes may stand before a series: 512, or any number that doubling makes of them."""
-    path, out = os.path.join(tmp, "loads.h5"), os.path.join(tmp, "out")
+    path, out = tmp / "loads.h5", tmp / "out"
     with h5py.File(path, "w", userblock_size=2048) as f:
         f["load"] = LOAD
-    code, text = run(0, "replay", path, "--out", out, "--quiet", *settings(**EXACT))
-    assert (code, text) == (0, "")
+    assert run(0, "replay", path, "--out", out, "--quiet", *settings(**EXACT)) == (0, "")
 
 
 def lbaf(pinned=0, phases=2, cells=None, time="1.0"):
@@ -164,8 +225,7 @@ def test_objects(tmp, name):
         pytest.skip("this machine has the memory")
     make, says = OBJECTS[name]
     make(tmp)
-    code, text = run(0, "replay", tmp, "--out", os.path.join(tmp, "out"), *settings(**EXACT))
-    one_line(code, text, says)
+    fails_with(3, says, 0, "replay", tmp, "--out", tmp / "out", *settings(**EXACT))
 
 
 @pytest.mark.group("hostile_series")
@@ -181,7 +241,7 @@ def test_objects(tmp, name):
 def test_notes(tmp, content, keys, says):
     """What a replay cannot honour, and why it balances nothing, is said once."""
     one_file(content)(tmp)
-    code, text = run(2, "replay", tmp, "--out", os.path.join(tmp, "out"), "--quiet", *settings(**EXACT, **keys))
+    code, text = run(2, "replay", tmp, "--out", tmp / "out", "--quiet", *settings(**EXACT, **keys))
     assert code == 0 and text.startswith("steelyard: note: ") and text.count("\n") == 1 and says in text, text
 
 
@@ -189,13 +249,6 @@ def particles(f, **how):
     group = f.create_group("particles/all")
     group.create_dataset("position", data=np.arange(6.0).reshape(2, 3), **how)
     group["box/edges"] = np.full(3, 12.0)
-
-
-def checked(tmp, path):
-    deck = os.path.join(tmp, "deck.yaml")
-    with open(deck, "w") as f:
-        f.write(f"system: {{from: {{file: {path}}}}}\nrun: {{dt: 0.001, steps: 1}}\n")
-    return run(0, "check", deck)
 
 
 def lzf(path):
@@ -220,27 +273,24 @@ STATES = {
 def test_states(tmp, name):
     """Of files of particles."""
     make, says = STATES[name]
-    path = os.path.join(tmp, "bad.state")
+    path = tmp / "bad.state"
     make(path)
-    code, text = checked(tmp, path)
-    one_line(code, text, f"{path}: ")
-    assert says in text
+    fails_with(3, (f"{path}: ", says), 0, "check", deck_from(tmp, path))
 
 
 @pytest.mark.group("hostile_states")
 def test_packed_deck(tmp):
-    path = os.path.join(tmp, "deck.yaml.gz")
+    path = tmp / "deck.yaml.gz"
     packed(path)
     assert run(0, "check", path) == (2, f"steelyard: error: {path}: is compressed by gzip; unpack it: gunzip\n")
 
 
 @pytest.mark.group("hostile_states")
 def test_state_behind_user_block(tmp):
-    path = os.path.join(tmp, "state.h5")
+    path = tmp / "state.h5"
     with h5py.File(path, "w", userblock_size=4096) as f:
         particles(f)
-    code, text = checked(tmp, path)
-    assert code == 0, text
+    assert run(0, "check", deck_from(tmp, path))[0] == 0
 
 
 @pytest.mark.group("hostile_states")
@@ -256,10 +306,7 @@ def test_export(tmp, capsys, largest, noted):
 @pytest.mark.parametrize("name", ["thermo.csv", "run.json"])
 def test_results(tmp, name):
     """A restart reads what lies in its directory, and takes no memory for a file that has grown beyond it."""
-    c = COLLISIONS[2]
-    keys = settings(**(c.small | dict(run__steps=2, output__every=1, checkpoint__every=2)))
-    code, text = run(0, "run", c.deck, "--out", tmp, "--quiet", *keys)
-    assert code == 0, text
-    vast(os.path.join(tmp, name))
-    code, text = run(0, "run", c.deck, "--out", tmp, "--quiet", "--restart", "auto", *keys, "--set", "run.steps=3")
-    one_line(code, text, f"{os.path.join(tmp, name)}: needs about")
+    keys = dict(output__every=1, checkpoint__every=2)
+    ok_run(tmp, run__steps=2, **keys)
+    vast(tmp / name)
+    fails_with(3, f"{tmp / name}: needs about", 0, *run_words(tmp, restart="auto", run__steps=3, **keys))

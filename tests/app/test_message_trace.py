@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Traces of messages (steelyard run --trace-messages) hold what was sent, and are replayed as they are."""
+"""Traces of messages (steelyard run --trace-messages) hold what was sent, and are replayed as they are.
+
+Groups: trace migration files replay. With --tool (replay_messages).
+"""
 import collections
 import csv
 import json
-import os
+import shutil
 
-from program import DECK, options, run, settings, summary
+import pytest
+
+from program import DECK, fails_with, hash_of, ok_run, options, run, run_words, state_of, summary
 
 KINDS = {"ghosts", "ghost_counts", "emigrants", "emigrant_counts", "migration", "migration_counts"}
+BALANCED = dict(balance__every=20, balance__clock="work", balance__migrate="always")
 
 
 def plans_of(path):
@@ -21,188 +27,149 @@ def plans_of(path):
     return [(kind, step, rows) for (_, kind, step), rows in plans.items()]
 
 
+def traced(tmp, ranks, **keys):
+    """The plans of a traced run in `tmp`/out."""
+    ok_run(tmp / "out", "--trace-messages", tmp / "trace.csv", ranks=ranks, **keys)
+    return plans_of(tmp / "trace.csv")
+
+
 def times_carried_out(plans, steps):
     """How often a run without balancing carries out each plan: ghosts at the rebuild and then once a step until the
     next one."""
     rebuilds = [step for kind, step, _ in plans if kind == "ghosts"]
-    return [
-        (
-            1
-            if kind.startswith("emigrant")
-            else (
-                len(rebuilds)
-                if kind == "ghost_counts"
-                else min([s for s in rebuilds if s > step], default=steps + 1) - step
-            )
-        )
-        for kind, step, _ in plans
-    ]
+
+    def times(kind, step):
+        if kind.startswith("emigrant"):
+            return 1
+        if kind == "ghost_counts":
+            return len(rebuilds)
+        return min([s for s in rebuilds if s > step], default=steps + 1) - step
+
+    return [times(kind, step) for kind, step, _ in plans]
 
 
-def test_trace(tmp):
+@pytest.mark.parametrize("aggregate", ("none", "auto"))
+def test_trace(tmp, aggregate):
     """Rows are what summary.json counts, with one message for each part; nodes are those of the deck."""
-    steps, ranks, hashes = 120, 3, set()
-    for aggregate in ("none", "auto"):
-        out, file = os.path.join(tmp, aggregate), os.path.join(tmp, aggregate + ".csv")
-        keys = settings(
-            run__steps=steps, balance__every=0, grid__tile=4, comm__aggregate=aggregate, comm__ranks_per_node=2
-        )
-        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", "--trace-messages", file, *keys)
-        assert code == 0, f"a traced run ends with {code}: {text}"
-        plans, sent = plans_of(file), summary(out)["messages"]
-        times = times_carried_out(plans, steps)
-        assert sum(kind == "ghosts" for kind, _, _ in plans) > 2, "too few rebuilds to test anything"
-        total = sum(n * r[2] for n, (_, _, rows) in zip(times, plans) for r in rows)
-        assert total == round(
-            sent["bytes"]["mean"] * ranks
-        ), f"{aggregate}: {total} bytes traced, {sent['bytes']['mean'] * ranks} sent"
-        messages = sum(n * len(rows) for n, (_, _, rows) in zip(times, plans))
-        assert (messages == round(sent["sent"]["mean"] * ranks)) == (
-            aggregate == "none"
-        ), f"{aggregate}: {messages} parts, {sent['sent']['mean'] * ranks} messages"
-        for _, _, rows in plans:
-            for source, target, size, source_node, target_node in rows:
-                assert (
-                    source != target and size > 0 and source_node == source // 2 and target_node == target // 2
-                ), "a row is wrong"
-        hashes.add(summary(out)["state_hash"])
-    out = os.path.join(tmp, "untraced")
-    run(ranks, "run", DECK, "--out", out, "--quiet", *settings(run__steps=steps, balance__every=0, grid__tile=4))
-    assert hashes == {summary(out)["state_hash"]}, "a trace changes the run"
+    steps, ranks = 120, 3
+    keys = dict(run__steps=steps, balance__every=0, grid__tile=4)
+    plans = traced(tmp, ranks, comm__aggregate=aggregate, comm__ranks_per_node=2, **keys)
+    sent, times = summary(tmp / "out")["messages"], times_carried_out(plans, steps)
+    assert sum(kind == "ghosts" for kind, _, _ in plans) > 2, "too few rebuilds to test anything"
+    total = sum(n * r[2] for n, (_, _, rows) in zip(times, plans) for r in rows)
+    assert total == round(sent["bytes"]["mean"] * ranks)
+    parts = sum(n * len(rows) for n, (_, _, rows) in zip(times, plans))
+    assert (parts == round(sent["sent"]["mean"] * ranks)) == (aggregate == "none")
+    for source, target, size, source_node, target_node in (r for _, _, rows in plans for r in rows):
+        assert source != target and size > 0 and (source_node, target_node) == (source // 2, target // 2)
+    assert hash_of(tmp / "out") == state_of(DECK, tmp / "untraced", ranks, **keys), "a trace changes the run"
 
 
 def test_migration(tmp):
     """Where owners change, all kinds of plans occur, and particles that migrate are whole ones."""
-    out, file = os.path.join(tmp, "out"), os.path.join(tmp, "trace.csv")
-    code, text = run(
-        2,
-        "run",
-        DECK,
-        "--out",
-        out,
-        "--quiet",
-        "--trace-messages",
-        file,
-        *settings(run__steps=120, balance__every=20, balance__clock="work", balance__migrate="always"),
-    )
-    assert code == 0, f"a traced run ends with {code}: {text}"
-    plans = plans_of(file)
+    plans = traced(tmp, 2, run__steps=120, **BALANCED)
     sizes = collections.Counter()
     for kind, _, rows in plans:
         sizes[kind] += sum(r[2] for r in rows)
-    assert set(sizes) == KINDS, f"kinds are {sorted(sizes)}"
+    assert set(sizes) == KINDS
     steps = {step for kind, step, _ in plans if kind == "migration"}
-    assert steps <= set(range(0, 121, 20)) and len(steps) > 1, f"migrations at steps {sorted(steps)}"
+    assert steps <= set(range(0, 121, 20)) and len(steps) > 1
     assert sizes["migration"] % 40 == 0, "a particle is not 40 bytes"
 
 
-def test_files(tmp):
-    """What is there is refused, or put aside; names that cannot be are refused before anything is written."""
-    out, file = os.path.join(tmp, "out"), os.path.join(tmp, "trace.csv")
+def words(tmp, path, *more):
+    return run_words(tmp / "out", "--trace-messages", path, *more, run__steps=4)
 
-    def traced(path, *more):
-        return run(2, "run", DECK, "--out", out, "--quiet", "--trace-messages", path, *more, *settings(run__steps=4))
 
-    with open(file, "w") as f:
-        f.write("mine\n")
-    os.mkdir(os.path.join(tmp, "folder"))
-    for path, code, word in (
-        (file, 2, "exists already"),
-        (os.path.join(tmp, "folder"), 2, "is a directory"),
+@pytest.mark.group("files")
+@pytest.mark.parametrize(
+    "path, code, says",
+    [
+        ("{tmp}/mine.csv", 2, "exists already"),
+        ("{tmp}/folder", 2, "is a directory"),
         ("/dev/null", 2, "a device"),
-        (os.path.join(out, "thermo.csv"), 2, "another file"),
-        (os.path.join(tmp, "nowhere", "t.csv"), 5, "is not there"),
+        ("{tmp}/out/thermo.csv", 2, "another file"),
+        ("{tmp}/nowhere/t.csv", 5, "is not there"),
         ("", 2, "--trace-messages is empty"),
-    ):
-        got, text = traced(path)
-        assert got == code and word in text and text.count("\n") == 1, f"{path}: code {got}, {text}"
-        assert not os.path.exists(os.path.join(out, "run.json")), f"{path}: results were written"
-    assert open(file).read() == "mine\n", "the file that was there is changed"
-    # What the run is made from is no place for a trace, --force or not.
-    deck = os.path.join(tmp, "deck.yaml")
-    with open(DECK) as a, open(deck, "w") as b:
-        b.write(a.read())
-    code, text = run(
-        2,
-        "run",
-        deck,
-        "--out",
-        out,
-        "--quiet",
-        "--force",
-        "--trace-messages",
-        os.path.join(tmp, "folder", "..", "deck.yaml"),
-    )
-    assert (
-        code == 2 and "is read by this run" in text and open(deck).read() == open(DECK).read()
-    ), f"a trace on the deck: {code}, {text}"
-    code, text = traced(file, "--force")
-    assert code == 0 and "put aside" in text, f"--force: {code}, {text}"
-    assert (
-        open(os.path.join(tmp, "previous_1", "trace.csv")).read() == "mine\n" and len(plans_of(file)) > 0
-    ), "it was not put aside"
+    ],
+)
+def test_refused_names(tmp, path, code, says):
+    """Names that cannot be are refused before anything is written."""
+    (tmp / "mine.csv").write_text("mine\n")
+    (tmp / "folder").mkdir()
+    fails_with(code, says, 2, *words(tmp, path.format(tmp=tmp)))
+    assert not (tmp / "out/run.json").exists() and (tmp / "mine.csv").read_text() == "mine\n"
 
 
-def test_replay(tmp):
-    """replay_messages carries out the plans of a trace, which it checks byte by byte, and refuses what is no trace for
-    these ranks."""
-    ranks, file, results = 3, os.path.join(tmp, "trace.csv"), os.path.join(tmp, "results.json")
-    code, text = run(
-        ranks,
-        "run",
-        DECK,
-        "--out",
-        os.path.join(tmp, "out"),
-        "--quiet",
-        "--trace-messages",
-        file,
-        *settings(run__steps=60, grid__tile=4, balance__every=20, balance__clock="work", balance__migrate="always"),
-    )
-    assert code == 0, f"a traced run ends with {code}: {text}"
-    plans = plans_of(file)
+@pytest.mark.group("files")
+def test_trace_in_the_place_of_the_deck(tmp):
+    """What the run is made from is no place for a trace, --force or not."""
+    deck = shutil.copy(DECK, tmp / "deck.yaml")
+    (tmp / "folder").mkdir()
+    before = deck.read_text()
+    more = ["--force", "--trace-messages", tmp / "folder/../deck.yaml"]
+    fails_with(2, "is read by this run", 2, *run_words(tmp / "out", *more, deck=deck))
+    assert deck.read_text() == before
 
-    def replayed(n, path, *more):
-        return run(n, path, "--rounds", "2", *more, binary=options.tool)
 
-    code, text = replayed(ranks, file, "--plans", 10000, "--ranks-per-node", 2, "--json", results)
-    assert code == 0, f"a replay ends with {code}: {text}"
-    with open(results) as f:
-        found = json.load(f)
-    assert found["ranks"] == ranks and found["simulated"] is False, f"{found['ranks']} ranks"
+@pytest.mark.group("files")
+def test_force_puts_aside(tmp):
+    mine = tmp / "mine.csv"
+    mine.write_text("mine\n")
+    code, text = run(2, *words(tmp, mine, "--force"))
+    assert code == 0 and "put aside" in text, text
+    assert (tmp / "previous_1/mine.csv").read_text() == "mine\n" and plans_of(mine)
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory):
+    """A folder with the trace of three ranks, and its plans."""
+    folder = tmp_path_factory.mktemp("trace")
+    return folder, traced(folder, 3, run__steps=60, grid__tile=4, **BALANCED)
+
+
+@pytest.mark.group("replay")
+def test_replay(trace, tmp):
+    """replay_messages carries out the plans of a trace, which it checks byte by byte."""
+    (folder, plans), results = trace, tmp / "results.json"
+    more = ["--rounds", 2, "--plans", 10000, "--ranks-per-node", 2, "--json", results]
+    assert run(3, folder / "trace.csv", *more, binary=options.tool)[0] == 0
+    found = json.loads(results.read_text())
+    assert found["ranks"] == 3 and found["simulated"] is False
     for kind in KINDS:
         rows = [r for k, _, rows in plans if k == kind for r in rows]
         cases = {c["schedule"]: c for c in found["cases"] if c["kind"] == kind}
-        assert len(cases) >= 8, f"{kind} was replayed in the ways {sorted(cases)}"
+        assert len(cases) >= 8, sorted(cases)
+        small = sum(r[2] <= 4096 for r in rows)
         for name, c in cases.items():
-            assert round(c["parts"] * c["plans"]) == len(rows) and round(c["bytes"] * c["plans"]) == sum(
-                r[2] for r in rows
-            ), f"{kind}, {name}: {c}, {len(rows)} rows"
-            assert round(c["small_parts"] * c["plans"]) == sum(
-                r[2] <= 4096 for r in rows
-            ), f"{kind}, {name}: small parts"
-            assert c["seconds"] > 0 and c["schedule_seconds"] > 0, f"{kind}, {name}: no time"
+            total = {k: round(c[k] * c["plans"]) for k in ("parts", "bytes", "small_parts")}
+            assert (total["parts"], total["bytes"]) == (len(rows), sum(r[2] for r in rows)), f"{kind}, {name}"
+            assert total["small_parts"] == small and c["seconds"] > 0 and c["schedule_seconds"] > 0, f"{kind}, {name}"
             if name.startswith("none"):
-                assert (
-                    round(c["messages"] * c["plans"]) == len(rows) and c["nodes"] == 2
-                ), f"{kind}, {name}: {c['messages']} messages"
+                assert round(c["messages"] * c["plans"]) == len(rows) and c["nodes"] == 2, f"{kind}, {name}"
             if name.startswith(("auto", "process")):
-                assert c["messages"] <= c["parts"], f"{kind}, {name}: {c['messages']} messages for {c['parts']} parts"
+                assert c["messages"] <= c["parts"], f"{kind}, {name}"
 
-    broken = os.path.join(tmp, "broken.csv")
-    with open(file) as f, open(broken, "w") as g:
-        g.write(f.readline() + f.readline() + "0,ghosts,0,1,1,24,0,0\n")
-    hole = os.path.join(tmp, "hole.csv")
-    with open(hole, "w") as f:
+
+@pytest.mark.group("replay")
+@pytest.mark.parametrize(
+    "ranks, name, more, code, says",
+    [
+        (2, "trace.csv", (), 3, "3 ranks, and here are 2"),
+        (3, DECK, (), 3, "no trace"),
+        (3, "broken.csv", (), 3, "broken.csv:3"),
+        (3, "nothing", (), 3, "cannot be read"),
+        (3, "hole.csv", (), 3, "a line of over 65536 bytes"),
+        (3, "trace.csv", ("--kind", "gosts"), 2, "no plan gosts"),
+        (3, "trace.csv", ("--aggregate", "all"), 2, "all is unknown; choose none, process, node, auto"),
+        (3, "trace.csv", ("--round", "3"), 2, "command line"),
+    ],
+)
+def test_refused_replays(trace, ranks, name, more, code, says):
+    folder, _ = trace
+    lines = (folder / "trace.csv").read_text().splitlines(keepends=True)
+    (folder / "broken.csv").write_text("".join(lines[:2]) + "0,ghosts,0,1,1,24,0,0\n")
+    with open(folder / "hole.csv", "w") as f:
         f.truncate(10**9)
-    for n, path, more, code, word in (
-        (2, file, (), 3, "3 ranks, and here are 2"),
-        (ranks, DECK, (), 3, "no trace"),
-        (ranks, broken, (), 3, "broken.csv:3"),
-        (ranks, os.path.join(tmp, "nothing"), (), 3, "cannot be read"),
-        (ranks, hole, (), 3, "a line of over 65536 bytes"),
-        (ranks, file, ("--kind", "gosts"), 2, "no plan gosts"),
-        (ranks, file, ("--aggregate", "all"), 2, "all is unknown; choose none, process, node, auto"),
-        (ranks, file, ("--round", "3"), 2, "command line"),
-    ):
-        got, text = replayed(n, path, *more)
-        assert got == code and word in text and text.count("\n") == 1, f"replay {more}: code {got}, {text}"
+    got, text = run(ranks, folder / name, "--rounds", 2, *more, binary=options.tool)
+    assert got == code and says in text and text.count("\n") == 1, text

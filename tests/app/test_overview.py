@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 import h5py
 import pytest
 
-from program import COLLISIONS, run, settings, summary
+from program import collide, summary
 
 EXACT = dict(
     run__steps=112,
@@ -20,11 +20,8 @@ EXACT = dict(
 )
 
 
-def go(out, ranks, dimensions, *arguments, **values):
-    c = COLLISIONS[dimensions]
-    all_settings = settings(**{**c.small, **EXACT, **values})
-    code, text = run(ranks, "run", c.deck, "--out", str(out), "--quiet", *arguments, *all_settings)
-    assert code == 0, text
+def go(out, ranks, dimensions, **keys):
+    collide(dimensions, out, ranks=ranks, **EXACT | keys)
 
 
 def frames(out, name="map.csv"):
@@ -71,7 +68,7 @@ def test_map_is_that_of_the_fields(tmp_path, dimensions):
     go(out, 4, dimensions, output__fields_every=16, checkpoint__every=64)
     for name in ("checkpoint_112.h5", "summary.json"):
         os.remove(out / name)
-    go(out, 3, dimensions, "--restart", "auto", output__fields_every=16)
+    go(out, 3, dimensions, restart="auto", output__fields_every=16)
     assert [list(r.values())[7:] for r in frames(out)[112]] == [list(r.values())[7:] for r in found[112]]
     assert list(frames(out)) == list(found)
     starts = {step: {r["start"] for r in rows} for step, rows in frames(out, "ranks.csv").items()}
@@ -135,13 +132,13 @@ def test_never_too_much_and_no_change(tmp_path):
         f.write(whole[:-5])
     with open(out / "ranks.csv", "w") as f:
         f.write("a,b\n1,2\n")
-    go(out, 3, 2, "--restart", "auto", checkpoint__every=112)
+    go(out, 3, 2, restart="auto", checkpoint__every=112)
     assert text(out).startswith(whole[: whole.rstrip().rindex("\n") + 1])
     assert text(out / "previous_1", "ranks.csv") == "a,b\n1,2\n"
     assert {r["start"] for rows in frames(out, "ranks.csv").values() for r in rows} == {1}
-    # A restart that wants none leaves those that are there; one that wants fewer keeps as many as it may.
+    # A restart without frames leaves the old ones. A restart with fewer frames keeps as many as it may.
     before = [text(out, name) for name in ("map.csv", "ranks.csv")]
-    go(out, 2, 2, "--restart", "auto", run__steps=136, checkpoint__every=136, output__map_frames=0)
+    go(out, 2, 2, restart="auto", run__steps=136, checkpoint__every=136, output__map_frames=0)
     assert [text(out, name) for name in ("map.csv", "ranks.csv")] == before and len(frames(out)) >= 6
-    go(out, 2, 2, "--restart", "auto", run__steps=200, output__map_frames=4)
+    go(out, 2, 2, restart="auto", run__steps=200, output__map_frames=4)
     assert 1 <= len(frames(out)) <= 4 and list(frames(out))[0] == 0

@@ -8,12 +8,12 @@ import filecmp
 import itertools
 import json
 import os
-import subprocess
 
 import h5py
 import numpy as np
+import pytest
 
-from program import HANG_SECONDS, DECK, checkpoints, command, environment, fresh, run, settings
+from program import DECK, fails_with, fresh, ok_run, printed, run, settings
 
 MACHINE = dict(
     machine__nodes=3,
@@ -27,8 +27,12 @@ MACHINE = dict(
 
 def partition(out, ranks=0, deck=DECK, kind=None, **keys):
     by = ["--kind", kind] if kind else []
-    code, text = run(ranks, "partition", deck, "--out", fresh(out), "--quiet", *by, *settings(**{**MACHINE, **keys}))
-    assert code == 0 and text == "", f"partition {kind} with {keys} on {ranks} ranks: {code} {text}"
+    words = ["partition", deck, "--out", fresh(out), "--quiet", *by, *settings(**MACHINE | keys)]
+    assert run(ranks, *words) == (0, ""), f"partition {kind} with {keys} on {ranks} ranks"
+    return read(out)
+
+
+def read(out):
     with open(os.path.join(out, "partition.json")) as f:
         return json.load(f)
 
@@ -72,10 +76,8 @@ def check_consistent(p, load, weight):
     other = ~np.eye(n, dtype=bool)
     apart = node[:, None] != node[None, :]
     remote = (counts * (apart | (fast[:, None] & fast[None, :])) * other).sum(1)
-    assert [r["remote_cells"] for r in resources] == list(
-        remote
-    ), f"remote cells: {[r['remote_cells'] for r in resources]} instead of {list(remote)}"
-    # What is sent is counted once for each node, each CPU or accelerator, and each core that sees it.
+    assert [r["remote_cells"] for r in resources] == list(remote)
+    # A ghost counts once for each node, each CPU or accelerator, and each core that sees it.
     part = [(r["node"], r["cpu"] if r["kind"] == "core" else f"accelerator {r['id']}") for r in resources]
 
     def sent(groups, wanted):
@@ -97,222 +99,197 @@ def check_consistent(p, load, weight):
     return remote[fast].sum()
 
 
-def with_load(out):
+def fields_of(out):
     """The load and owner [x, y, z] of a partition's cell fields."""
     with h5py.File(os.path.join(out, "fields_0.h5")) as f:
         return {name: f[name][:].T[:, :, None] for name in ("load", "owner", "node", "kind")}
 
 
-def particles_of(tmp):
+@pytest.fixture(scope="module")
+def particles(tmp_path_factory):
     """Particles in each cell [x, y, z] of the deck's initial state."""
-    out = fresh(os.path.join(tmp, "initial"))
-    assert run(0, "run", DECK, "--out", out, "--quiet", *settings(run__steps=0, output__fields_every=1))[0] == 0, "run"
-    with h5py.File(os.path.join(out, "fields_0.h5")) as f:
+    out = tmp_path_factory.mktemp("initial") / "out"
+    ok_run(out, run__steps=0, output__fields_every=1)
+    with h5py.File(out / "fields_0.h5") as f:
         return f["particles"][:].T[:, :, None]
 
 
-def test_partition_results(tmp):
-    out, other = os.path.join(tmp, "out"), os.path.join(tmp, "other")
-    particles = particles_of(tmp)
-    for algorithm, width in (("inner_outer", 1), ("inner_outer", 2), ("greedy", 1)):
-        keys = dict(balance__partition__algorithm=algorithm, balance__partition__ghost_width=width)
-        p = partition(out, **keys)
-        fields = with_load(out)
-        remote = check_consistent(p, fields["load"], 8 * particles)
-        assert algorithm == "greedy" or remote == 0, f"{remote} remote cells of accelerators"
-        assert p["algorithm"] == algorithm and p["ghost_width"] == width and len(p["machine"]) == 3, "options"
-        assert (fields["owner"] == owners(p)).all(), "owners in the fields"
-        for name, of in (("node", lambda r: r["node"]), ("kind", lambda r: r["kind"] == "accelerator")):
-            assert (
-                fields[name] == np.array([of(r) for r in p["resources"]])[fields["owner"]]
-            ).all(), f"{name} in the fields"
-        for ranks in (1, 2, 3):
-            partition(other, ranks, **keys)
-            for name in ("partition.json", "deck.yaml", "fields_0.h5", "fields_0.xdmf", "fields.xdmf"):
-                assert filecmp.cmp(
-                    os.path.join(out, name), os.path.join(other, name), shallow=False
-                ), f"{name} of {algorithm} differs on {ranks} ranks"
-    # What it prints fits a terminal; without a machine in the deck there is the one that is found.
-    done = subprocess.run(
-        command(2, "partition", DECK, "--out", fresh(out)),
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=HANG_SECONDS,
-    )
-    assert (
-        done.returncode == 0
-        and "LBE_m" in done.stdout
-        and all(len(line) < 80 for line in done.stdout.replace(out, "out").splitlines())
-    ), done.stdout
-    with open(os.path.join(out, "partition.json")) as f:
-        p = json.load(f)
-    assert (
-        len(p["machine"]) == 1
-        and p["machine"][0]["accelerators"] == 0
-        and all(r["kind"] == "core" for r in p["resources"])
-    ), f"found: {p['machine']}"
+@pytest.mark.group("partition_results")
+@pytest.mark.parametrize("algorithm, width", (("inner_outer", 1), ("inner_outer", 2), ("greedy", 1)))
+def test_results(particles, tmp, algorithm, width):
+    """All results follow from the boxes, and are the same on any ranks."""
+    out, other = tmp / "out", tmp / "other"
+    keys = dict(balance__partition__algorithm=algorithm, balance__partition__ghost_width=width)
+    p = partition(out, **keys)
+    fields = fields_of(out)
+    remote = check_consistent(p, fields["load"], 8 * particles)
+    assert algorithm == "greedy" or remote == 0, "remote cells of accelerators"
+    assert (p["algorithm"], p["ghost_width"], len(p["machine"])) == (algorithm, width, 3)
+    assert (fields["owner"] == owners(p)).all()
+    for name, of in (("node", lambda r: r["node"]), ("kind", lambda r: r["kind"] == "accelerator")):
+        assert (fields[name] == np.array([of(r) for r in p["resources"]])[fields["owner"]]).all(), name
+    for ranks in (1, 2, 3):
+        partition(other, ranks, **keys)
+        for name in ("partition.json", "deck.yaml", "fields_0.h5", "fields_0.xdmf", "fields.xdmf"):
+            assert filecmp.cmp(out / name, other / name, shallow=False), f"{name} differs on {ranks} ranks"
 
 
-def test_partition_loads(tmp):
-    out, other, file = (os.path.join(tmp, name) for name in ("out", "other", "load.h5"))
-    # Uniform, in 2D and 3D.
-    for cells in ([40, 30], [12, 16, 20]):
-        keys = dict(load__kind="uniform", load__cells=cells, load__bytes_per_cell=48)
-        p = partition(out, **keys)
-        shape = tuple(cells) + (1,) * (3 - len(cells))
-        assert tuple(p["grid"]) == shape, f"grid {p['grid']}"
-        assert check_consistent(p, np.ones(shape), np.full(shape, 48)) == 0, "remote cells"
-        with h5py.File(os.path.join(out, "fields_0.h5")) as f:
-            owner = np.asarray(f["owner"]).reshape(shape[::-1]).transpose(2, 1, 0)  # files have x fastest
-        assert (owner == owners(p).reshape(shape)).all(), "owners in the fields"
-        for ranks in (2, 3):
-            assert partition(other, ranks, **keys) == p, f"{cells} on {ranks} ranks"
-    # Datasets of other programs: single precision, integers, compressed, in groups.
-    random = np.random.default_rng(1)
-    with h5py.File(file, "w") as f:
-        f.create_dataset("flat", data=random.random((30, 40)).astype("f4"), chunks=(7, 9), compression="gzip")
-        f.create_dataset("deep/er", data=random.integers(0, 9, (10, 12, 14)).astype("i2"))
-        f.create_dataset("negative", data=np.full((5, 5), -1.0))
-        f.create_dataset("endless", data=[[1, np.inf]])
-        f.create_dataset("zeros", data=np.zeros((5, 5)))
-        f.create_dataset("line", data=np.ones(5))
-        f.create_dataset("words", data=[[b"a"]])
-    for dataset in ("flat", "deep/er"):
-        with h5py.File(file) as f:
-            load = f[dataset][:].astype(float)
-        keys = dict(load__kind="dataset", load__file=file, load__dataset=dataset)
-        p = partition(out, **keys)
-        values = load.T if load.ndim == 3 else load.T[:, :, None]
-        assert check_consistent(p, values, np.full(values.shape, 8)) == 0, "remote cells"
-        assert partition(other, 3, **keys) == p, f"{dataset} on 3 ranks"
-    for dataset, what in (
-        ("negative", "negative, infinite"),
-        ("endless", "negative, infinite"),
-        ("zeros", "zeros only"),
-        ("line", "2 or 3 dimensions"),
-        ("words", "holds no numbers"),
-        ("none", "no dataset none"),
-    ):
-        code, text = run(
-            2,
-            "partition",
-            DECK,
-            "--out",
-            out,
-            "--force",
-            *settings(load__kind="dataset", load__file=file, load__dataset=dataset),
-        )
-        assert code == 3 and text.count("\n") == 1 and what in text, f"{dataset}: {code} {text}"
-    # A checkpoint of particles that have not moved has the load of the slabs.
-    run_out = os.path.join(tmp, "run")
-    assert (
-        run(2, "run", DECK, "--out", run_out, "--quiet", *settings(run__steps=1, run__dt=1e-14, checkpoint__every=1))[0]
-        == 0
-    ), "run"
-    checkpoint = os.path.join(run_out, f"checkpoint_{checkpoints(run_out)[-1]}.h5")
-    p = partition(out)
-    assert partition(other, 2, load__kind="checkpoint", load__file=checkpoint) == p, "a checkpoint's load differs"
-    code, text = run(
-        0,
-        "partition",
-        DECK,
-        "--out",
-        fresh(out),
-        *settings(load__kind="checkpoint", load__file=checkpoint, system__box="[300, 150]"),
-    )
-    assert code == 3 and text.count("\n") == 1 and "system.box" in text, f"another box: {code} {text}"
+@pytest.mark.group("partition_results")
+def test_machine_that_is_found(tmp):
+    """Without a machine in the deck there is the one that is found; what is printed fits a terminal."""
+    text = printed(2, "partition", DECK, "--out", tmp)
+    assert "LBE_m" in text and all(len(line) < 80 for line in text.replace(str(tmp), "out").splitlines()), text
+    (node,) = read(tmp)["machine"]
+    assert node["accelerators"] == 0 and all(r["kind"] == "core" for r in read(tmp)["resources"])
 
 
-def test_partition_kinds(tmp):
+@pytest.mark.group("partition_loads")
+@pytest.mark.parametrize("cells", ([40, 30], [12, 16, 20]))
+def test_uniform_load(tmp, cells):
+    keys = dict(load__kind="uniform", load__cells=cells, load__bytes_per_cell=48)
+    p = partition(tmp / "out", **keys)
+    shape = tuple(cells) + (1,) * (3 - len(cells))
+    assert tuple(p["grid"]) == shape and check_consistent(p, np.ones(shape), np.full(shape, 48)) == 0
+    with h5py.File(tmp / "out/fields_0.h5") as f:
+        owner = np.asarray(f["owner"]).reshape(shape[::-1]).transpose(2, 1, 0)  # files have x fastest
+    assert (owner == owners(p).reshape(shape)).all()
+    for ranks in (2, 3):
+        assert partition(tmp / "other", ranks, **keys) == p, ranks
+
+
+def dataset(tmp, values):
+    """Keys of a load that another program wrote."""
+    path = tmp / "load.h5"
+    with h5py.File(path, "w") as f:
+        f.create_dataset("deep/er", data=values, **(dict(compression="gzip") if np.ndim(values) else {}))
+    return dict(load__kind="dataset", load__file=path, load__dataset="deep/er")
+
+
+@pytest.mark.group("partition_loads")
+@pytest.mark.parametrize("shape, kind", (((30, 40), "f4"), ((10, 12, 14), "i2")))
+def test_load_of_another_program(tmp, shape, kind):
+    """Single precision, integers, compressed, in a group."""
+    load = (9 * np.random.default_rng(1).random(shape)).astype(kind)
+    keys = dataset(tmp, load)
+    p = partition(tmp / "out", **keys)
+    values = load.astype(float).T.reshape(p["grid"])
+    assert check_consistent(p, values, np.full(values.shape, 8)) == 0
+    assert partition(tmp / "other", 3, **keys) == p
+
+
+@pytest.mark.group("partition_loads")
+@pytest.mark.parametrize(
+    "values, says",
+    [
+        (np.full((5, 5), -1.0), "negative, infinite"),
+        ([[1, np.inf]], "negative, infinite"),
+        (np.zeros((5, 5)), "zeros only"),
+        (np.ones(5), "2 or 3 dimensions"),
+        ([[b"a"]], "holds no numbers"),
+        (None, "no dataset none"),
+    ],
+)
+def test_wrong_load_of_another_program(tmp, values, says):
+    keys = dataset(tmp, np.ones((5, 5)) if values is None else values)
+    if values is None:
+        keys["load__dataset"] = "none"
+    fails_with(3, says, 2, "partition", DECK, "--out", tmp / "out", *settings(**keys))
+
+
+@pytest.mark.group("partition_loads")
+def test_load_of_a_checkpoint(tmp):
+    """Particles that have not moved have the load of the slabs; a checkpoint of another box is refused."""
+    ok_run(tmp / "run", ranks=2, run__steps=1, run__dt=1e-14, checkpoint__every=1)
+    keys = dict(load__kind="checkpoint", load__file=tmp / "run/checkpoint_1.h5")
+    assert partition(tmp / "other", 2, **keys) == partition(tmp / "out")
+    words = ["partition", DECK, "--out", tmp / "new", *settings(**keys, system__box="[300, 150]")]
+    fails_with(3, "system.box", 0, *words)
+
+
+def check_kind(p, kind, values):
+    """Each kind of partition has its own bounds for boxes and loads."""
+    speed, got = (np.array([r[name] for r in p["resources"]]) for name in ("speed", "load"))
+    target = speed * values.sum() / speed.sum()
+    if kind in ("rcb", "none"):
+        assert all(len(r["boxes"]) == 1 for r in p["resources"]), "more than a box"
+    if kind == "chain":  # no more than a cell above what is even
+        assert (got <= target + 2 * values.max()).all()
+    if kind in ("rcb", "chain", "none"):
+        shortfall = {r["id"]: 0 for r in p["resources"]}
+        for s in p["shortfalls"]:
+            shortfall[s["id"]] += s["shortfall"]
+        assert list(shortfall.values()) == pytest.approx(list(np.maximum(0, 1 - got / target)), abs=1e-6)
+
+
+@pytest.mark.group("partition_kinds")
+@pytest.mark.parametrize("shape, dense", (((60, 80), np.s_[20:30, 30:50]), ((20, 24, 28), np.s_[5:12, 8:15, 10:18])))
+def test_kinds(tmp, shape, dense):
     """Chain, rcb and even boxes beside the nested partition, in the plane and in space."""
-    out, other, file = (os.path.join(tmp, name) for name in ("out", "other", "load.h5"))
-    random = np.random.default_rng(3)
-    loads = {"plane": random.random((60, 80)), "space": random.random((20, 24, 28))}
-    loads["plane"][20:30, 30:50] *= 10
-    loads["space"][5:12, 8:15, 10:18] *= 10
-    with h5py.File(file, "w") as f:
-        for name, load in loads.items():
-            f[name] = load
-    for name, load in loads.items():
-        values = load.T if load.ndim == 3 else load.T[:, :, None]
-        keys = dict(load__kind="dataset", load__file=file, load__dataset=name)
-        worth = {}
-        for kind in (None, "nested", "rcb", "chain", "none"):
-            cut = dict(keys, balance__partition__cut="cells")
-            p = partition(out, kind=kind, **cut)
-            check_consistent(p, values, np.full(values.shape, 8))
-            worth[kind] = p["lbe_model"]
-            assert p["algorithm"] == {None: "inner_outer", "nested": "inner_outer"}.get(kind, kind), p["algorithm"]
-            assert partition(other, 3, kind=kind, **cut) == p, f"{kind} of {name} on 3 ranks"
-            with h5py.File(os.path.join(out, "fields_0.h5")) as f:
-                assert f["load"].shape == load.shape and np.allclose(f["load"], load), f"{kind}: the load of {name}"
-                assert (f["owner"][:].reshape(values.T.shape).T == owners(p)).all(), f"{kind}: owners of {name}"
-            with open(os.path.join(out, "fields_0.xdmf")) as f:
-                shape = " ".join(str(n) for n in values.T.shape)
-                assert f'Dimensions="{shape}"' in f.read(), f"{kind}: fields.xdmf of {name}"
-            if kind in ("rcb", "none"):
-                assert all(len(r["boxes"]) == 1 for r in p["resources"]), f"{kind}: more than a box"
-            speed = np.array([r["speed"] for r in p["resources"]])
-            got = np.array([r["load"] for r in p["resources"]])
-            if kind == "chain":  # no more than a cell above what is even
-                assert (got <= speed * values.sum() / speed.sum() + 2 * values.max()).all(), f"{name}: {got / speed}"
-            for r, target in zip(p["resources"], speed * values.sum() / speed.sum()):
-                listed = [s["shortfall"] for s in p["shortfalls"] if s["id"] == r["id"]]
-                lacks = max(0, 1 - r["load"] / target)
-                if kind in ("rcb", "chain", "none"):
-                    assert abs(sum(listed) - lacks) < 1e-6, f"{kind} of {name}: shortfall {listed} of {lacks}"
-        assert worth[None] == worth["nested"] and worth["nested"] > 0.95, worth
-        assert worth["none"] < 0.5 < worth["rcb"] < worth["chain"], worth
-    for keys, what in (
-        (dict(load__kind="uniform", load__cells="[4, 4, 1]"), "use fewer"),
-        (dict(balance__partition__min_width=64), "min_width"),
-    ):
-        code, text = run(2, "partition", DECK, "--kind", "rcb", "--out", fresh(out), *settings(**MACHINE, **keys))
-        assert code == 2 and text.count("\n") == 1 and what in text, f"{keys}: {code} {text}"
-    code, text = run(0, "partition", DECK, "--kind", "greedy", "--out", fresh(out))
-    assert code == 2 and "--kind" in text, f"an unknown kind: {code} {text}"
+    load = np.random.default_rng(3).random(shape)
+    load[dense] *= 10
+    values = load.T if load.ndim == 3 else load.T[:, :, None]
+    keys, out, worth = dict(dataset(tmp, load), balance__partition__cut="cells"), tmp / "out", {}
+    for kind in (None, "nested", "rcb", "chain", "none"):
+        p = partition(out, kind=kind, **keys)
+        check_consistent(p, values, np.full(values.shape, 8))
+        check_kind(p, kind, values)
+        worth[kind] = p["lbe_model"]
+        assert p["algorithm"] == {None: "inner_outer", "nested": "inner_outer"}.get(kind, kind)
+        assert partition(tmp / "other", 3, kind=kind, **keys) == p, f"{kind} on 3 ranks"
+        with h5py.File(out / "fields_0.h5") as f:
+            assert f["load"].shape == load.shape and np.allclose(f["load"], load), kind
+            assert (f["owner"][:].reshape(values.T.shape).T == owners(p)).all(), kind
+        cells = " ".join(str(n) for n in values.T.shape)
+        assert f'Dimensions="{cells}"' in (out / "fields_0.xdmf").read_text(), kind
+    assert worth[None] == worth["nested"] and worth["nested"] > 0.95, worth
+    assert worth["none"] < 0.5 < worth["rcb"] < worth["chain"], worth
 
 
-def test_partition_errors(tmp):
-    out, file = os.path.join(tmp, "out"), os.path.join(tmp, "no.h5")
-    for keys, code, what in (
+@pytest.mark.group("partition_kinds")
+@pytest.mark.parametrize(
+    "kind, keys, says",
+    [
+        ("rcb", dict(load__kind="uniform", load__cells="[4, 4, 1]"), "use fewer"),
+        ("rcb", dict(balance__partition__min_width=64), "min_width"),
+        ("greedy", {}, "--kind"),
+    ],
+)
+def test_refused_kinds(tmp, kind, keys, says):
+    fails_with(2, says, 2, "partition", DECK, "--kind", kind, "--out", tmp / "out", *settings(**MACHINE | keys))
+
+
+@pytest.mark.group("partition_errors")
+@pytest.mark.parametrize("ranks", (0, 2))
+@pytest.mark.parametrize(
+    "keys, code, says",
+    [
         (dict(machine__nodes=0), 2, "machine.nodes is 0"),
         (dict(machine__nodes=100000), 2, "use fewer nodes"),
         (dict(load__kind="dataset"), 2, "load.file is missing"),
-        (dict(load__kind="dataset", load__file=file), 3, "not a readable HDF5 file"),
+        (dict(load__kind="dataset", load__file="no.h5"), 3, "not a readable HDF5 file"),
         (dict(load__kind="dataset", load__file=DECK), 3, "not a readable HDF5 file"),
-        (dict(load__kind="checkpoint", load__file=file), 3, "no.h5: "),
+        (dict(load__kind="checkpoint", load__file="no.h5"), 3, "no.h5: "),
         (dict(load__kind="checkpoint", load__file=DECK), 3, "tiny.yaml: "),
-    ):
-        for ranks in (0, 2):
-            got, text = run(ranks, "partition", DECK, "--out", out, *settings(**keys))
-            assert (
-                got == code
-                and text.count("\n") == 1
-                and text.startswith("steelyard: error: ")
-                and "; " in text
-                and what in text
-            ), f"{keys} on {ranks} ranks: {got} {text}"
-            assert not os.path.exists(os.path.join(out, "partition.json")), f"{keys}: wrote a partition"
-    assert (
-        run(0, "partition")[0] == 2
-        and run(0, "partition", DECK, "--out", "")[0] == 2
-        and run(0, "partition", DECK, "--out", "/proc/nowhere")[0] == 5
-    ), "command line"
-    # Results that are there are kept, as those of a run.
-    assert run(0, "partition", DECK, "--out", out, "--quiet")[0] == 0, "partition"
-    for what in ("partition", "run"):
-        code, text = run(2, what, DECK, "--out", out)
-        assert (
-            code == 2 and "holds results already" in text and text.count("\n") == 1
-        ), f"a second {what}: {code} {text}"
-    assert run(2, "partition", DECK, "--out", out, "--quiet", "--force")[0] == 0, "partition with --force"
-    assert sorted(os.listdir(os.path.join(out, "previous_1"))) == [
-        "deck.yaml",
-        "fields.xdmf",
-        "fields_0.h5",
-        "fields_0.xdmf",
-        "partition.json",
-        "run.json",
-    ], os.listdir(out)
+    ],
+)
+def test_errors(tmp, ranks, keys, code, says):
+    fails_with(code, says, ranks, "partition", DECK, "--out", tmp, *settings(**keys))
+    assert not (tmp / "partition.json").exists()
+
+
+@pytest.mark.group("partition_errors")
+@pytest.mark.parametrize("words, code", (([], 2), ([DECK, "--out", ""], 2), ([DECK, "--out", "/proc/nowhere"], 5)))
+def test_command_line(words, code):
+    fails_with(code, (), 0, "partition", *words)
+
+
+@pytest.mark.group("partition_errors")
+def test_results_are_kept(tmp):
+    """As those of a run: refused without --force, put aside with it."""
+    words = ["partition", DECK, "--out", tmp, "--quiet"]
+    assert run(0, *words)[0] == 0
+    for command in ("partition", "run"):
+        fails_with(2, "holds results already", 2, command, DECK, "--out", tmp)
+    assert run(2, *words, "--force")[0] == 0
+    files = {"deck.yaml", "fields.xdmf", "fields_0.h5", "fields_0.xdmf", "partition.json", "run.json"}
+    assert set(os.listdir(tmp / "previous_1")) == files

@@ -11,7 +11,7 @@ from statistics import mean, stdev
 
 import pytest
 
-from program import SOURCE, options, run, settings
+from program import SOURCE, ok_run, options
 
 # Table 1 of the article, as two programs have it: that of its authors and that of M. P. Allen and D. J. Tildesley
 # (Computer Simulation of Liquids, 2nd ed., 2017). The residual Helmholtz energy of a particle over kT is the sum of
@@ -41,8 +41,8 @@ TERMS = [  # n, t, d, l, eta, beta, gamma, epsilon
     (-0.082671073, 0.86, 2, 0, 1.9, 3.3, 0.6, 0.53),
     (-2.2497821, 3.95, 3, 0, 13.2, 114.0, 1.3, 0.96),
 ]
-# What the equation itself may be wrong by: in the pressure, over rho T, and in the potential energy, relative: more
-# than twice what other programs differ from it by (docs/performance.md, "The fluid of the literature").
+# Errors of the equation itself: in the pressure, over rho T, and in the potential energy, relative. They are more than
+# twice the differences of other programs from it (docs/performance.md, "The fluid of the literature").
 PRESSURE_ERROR, ENERGY_ERROR = 0.005, 0.001
 # Density, and the temperature of the lattice from which the fluid melts. Runs keep their energy, so the fluid's
 # temperature is what they measure; names say roughly what it comes to.
@@ -93,19 +93,16 @@ def test_state_points(tmp_path, point):
     standard errors and what the equation may be wrong by."""
     density, start = POINTS[point]
     cells, steps = (12, 16000) if options.full else (8, 8000)
-    keys = {
-        "system.potential.shift": "energy",
-        "system.slabs.0.cells": [cells] * 3,
-        "system.slabs.0.density": density,
-        "system.slabs.0.temperature": start,
-        "run.dt": 0.002,  # with longer steps the kinetic temperature is not quite that of the positions
-        "run.steps": steps,
-        "output.every": 10,
-    }
-    code, text = run(
-        0, "run", os.path.join(SOURCE, "inputs/melt.yaml"), "--out", tmp_path / "out", "--quiet", *settings(**keys)
+    keys = dict(
+        system__potential__shift="energy",
+        system__slabs__0__cells=[cells] * 3,
+        system__slabs__0__density=density,
+        system__slabs__0__temperature=start,
+        run__dt=0.002,  # with longer steps the kinetic temperature is not quite that of the positions
+        run__steps=steps,
+        output__every=10,
     )
-    assert code == 0, f"{point}: {code} {text}"
+    ok_run(tmp_path / "out", deck=os.path.join(SOURCE, "inputs/melt.yaml"), **keys)
     with open(tmp_path / "out/thermo.csv") as f:
         rows = list(csv.DictReader(f))
     temperatures = blocks(rows, "temperature")
@@ -114,7 +111,7 @@ def test_state_points(tmp_path, point):
     found = {"pressure": blocks(rows, "pressure"), "energy": [p / 4 / cells**3 for p in blocks(rows, "potential")]}
     allowed = {"pressure": PRESSURE_ERROR * density * temperature, "energy": ENERGY_ERROR * mean(-w[1] for w in wanted)}
     for i, name in enumerate(found):
-        # Of each block at its own temperature: temperature and energy swing against each other.
+        # Each block is compared at its own temperature: temperature and energy swing against each other.
         difference = [f - w[i] for f, w in zip(found[name], wanted)]
         error = stdev(difference) / sqrt(BLOCKS)
         bound = 4 * error + allowed[name]

@@ -9,7 +9,7 @@ import random
 import shlex
 import subprocess
 
-from program import DECK, command, fresh, hash_of, options, rows, run, settings
+from program import command, fresh, hash_of, options, rows, run, run_words
 
 WAYS = 4  # of each deck, beside the plain one
 KINDS = ["lennard_jones", "soft_sphere", "mie"]
@@ -188,9 +188,7 @@ def random_way(draw, isas, binaries, mixed):
 
 
 def words_of(deck, out, part, restart):
-    keys = dict(part["keys"])
-    more = ["--restart", "auto"] if restart else []
-    return ["run", deck, "--out", out, "--quiet", *more, *settings(**keys)]
+    return run_words(out, deck=deck, restart="auto" if restart else None, **part["keys"])
 
 
 def outcome(deck, out, way, steps):
@@ -200,14 +198,8 @@ def outcome(deck, out, way, steps):
         keys = dict(part["keys"], checkpoint__every=steps // 2)
         if i + 1 < len(way):
             keys["run__steps"] = steps // 2
-        part = dict(part, keys=keys)
-        code, text = run(
-            part["ranks"],
-            *words_of(deck, out, part, i > 0),
-            threads=part["threads"],
-            isa=part["isa"],
-            binary=part["binary"],
-        )
+        how = {name: part[name] for name in ("threads", "isa", "binary")}
+        code, text = run(part["ranks"], *words_of(deck, out, dict(part, keys=keys), i > 0), **how)
         if code == 2:
             return None
         if code == 4:
@@ -256,8 +248,7 @@ def isas_here(folder):
     """Kernels that this processor has."""
     isas = [None]
     for isa in ("scalar", "portable", "avx2", "avx512", "neon"):
-        words = ["run", DECK, "--out", os.path.join(folder, "isa", isa), "--quiet", *settings(run__steps=0)]
-        if run(0, *words, isa=isa)[0] == 0:
+        if run(0, *run_words(os.path.join(folder, "isa", isa), run__steps=0), isa=isa)[0] == 0:
             isas.append(isa)
     return isas
 

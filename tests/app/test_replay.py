@@ -10,20 +10,13 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, decisions, hash_of, run, settings, summary
+from program import COLLISIONS, collide, decisions, fails_with, hash_of, run, settings, summary
 
 COMPARED = (
     "[a1, b1, hybrid, particle_count, time_average, moving_average, exact, {model: r1, criterion: menon},"
     " {model: r1, criterion: zhai, partition: {kind: rcb}}, {model: b1, criterion: every, partition: {cut: cells}}]"
 )
 BALANCED = dict(balance__every=5, balance__clock="work", balance__processes=12, balance__compare=COMPARED)
-
-
-def collide(dimensions, out, ranks=0, restart=None, **keys):
-    c = COLLISIONS[dimensions]
-    where = ["--restart", restart] if restart else []
-    code, text = run(ranks, "run", c.deck, "--out", out, "--quiet", *where, *settings(**(c.small | keys)))
-    assert code == 0, f"{ranks} ranks, {keys}: {code} {text}"
 
 
 def replay(loads, out, ranks=0, code=0, deck=None, more=(), **keys):
@@ -72,8 +65,8 @@ def test_loads(tmp_path, dimensions):
         assert same(series(tmp_path / str(i) / "loads.h5"), found), way
         assert hash_of(tmp_path / str(i)) == hash_of(whole), way
     out = tmp_path / "restarted"
-    collide(dimensions, out, 2, **(keys | dict(run__steps=45, checkpoint__every=25)))
-    collide(dimensions, out, 3, restart=out / "checkpoint_25.h5", **keys)
+    collide(dimensions, out, ranks=2, **(keys | dict(run__steps=45, checkpoint__every=25)))
+    collide(dimensions, out, ranks=3, restart=out / "checkpoint_25.h5", **keys)
     assert same(series(out / "loads.h5"), found)
 
 
@@ -83,7 +76,7 @@ def test_run(tmp_path, dimensions):
     """The replay of a run's own loads has the rows of the run, to the last digit, on any ranks."""
     out = tmp_path / "run"
     keys = dict(run__steps=120, balance__noise=0.02, balance__work__balancing=1e-6, system__seed=7)
-    collide(dimensions, out, 2, output__loads_every=5, **keys, **BALANCED)
+    collide(dimensions, out, ranks=2, output__loads_every=5, **keys, **BALANCED)
     for ranks in (1, 3):
         again = tmp_path / f"again{ranks}"
         replay(out / "loads.h5", again, ranks, deck=out / "deck.yaml")
@@ -181,115 +174,173 @@ def test_neighbours(tmp_path):
     assert float(last["lbe_model"]) == pytest.approx(float(decisions(tmp_path / "exact")[-1]["lbe_model"]), abs=0.02)
 
 
-@pytest.mark.group("replay_errors")
-def test_errors(tmp_path):
-    """Bad series: exit code 3 and one line, on one rank and on two; what a series lacks: code 2."""
-    good = foreign(3)
+GOOD = foreign(3)
+COUNTS = np.ones(GOOD.shape, "i4")
 
-    def changed(index, value):
-        load = good.copy()
-        load[index] = value
-        return dict(load=load)
 
-    counts = np.ones(good.shape, "i4")
-    cases = {
-        "NaN": (changed((1, 2, 3, 4), np.nan), "/load of time 1 holds numbers that are negative, infinite or none"),
-        "infinite": (changed((2, 0, 0, 0), np.inf), "/load of time 2"),
-        "negative": (changed((0, 4, 7, 11), -1e-300), "/load of time 0"),
-        "shapes": (dict(load=good, particles=counts[:, :, :, 1:]), "/load and /particles have different shapes"),
-        "times": (dict(load=good, particles=counts[1:]), "/load and /particles have different shapes"),
-        "no times": (dict(load=good[:0]), "/load holds no times"),
-        "no cells": (dict(load=good[:, :0]), "0 cells along z"),
-        "two axes": (dict(load=good[0, 0]), "/load is no dataset of numbers with 3 or 4 dimensions"),
-        "words": (dict(load=np.array([[[b"a"]]])), "/load holds no numbers"),
-        "nothing": (dict(loads=good), "holds no dataset /load"),
-        "zeros": (dict(load=0 * good), "/load holds zeros only"),
-        "few steps": (dict(load=good, step=[0, 1]), "/step has 2 steps for 3 times of /load"),
-        "same steps": (dict(load=good, step=[0, 5, 5]), "do not ascend"),
-        "early steps": (dict(load=good, step=[-5, 0, 5]), "do not ascend"),
-        "broken steps": (dict(load=good, step=[0.0, 0.5, 1.0]), "/step is no list of whole numbers"),
-        "late steps": (dict(load=good, step=[0, 5, 10**16]), "do not ascend from 0 or more up to 10^15"),
-        "too small": (dict(load=good * 1e-300), "the largest number in /load is"),
-        "too large": (dict(load=good * 1e300), "the largest number in /load is"),
-        "halves": (dict(load=good, particles=counts * 0.5), "/particles of time 0 holds numbers that are no counts"),
-        "less than none": (dict(load=good, particles=-counts), "/particles of time 0"),
-        "too many": (dict(load=good, particles=counts * 1e10), "/particles of time 0"),
-        "too many pairs": (dict(load=good, particles=counts * 2**30), "whose pairs cannot be summed exactly"),
-    }
-    path, out = tmp_path / "bad.h5", tmp_path / "out"
+def changed(index, value):
+    load = GOOD.copy()
+    load[index] = value
+    return dict(load=load)
 
-    def refused(name, code, says, ranks, loads=path, **keys):
-        text = replay(loads, out, ranks, code, **(dict(balance__processes=4) | keys))
-        assert text.count("\n") == 1 and text.startswith("steelyard: error: ") and says in text, f"{name}: {text!r}"
-        assert not out.exists(), name
 
-    for ranks in (0, 2):
-        for name, (datasets, says) in cases.items():
-            write(path, **datasets)
-            refused(name, 3, says, ranks)
-        write(path, {"boundary": ["periodic"]}, load=good)
-        refused("boundary", 3, "its attribute boundary has 1 word for 3 axes", ranks)
-        for boundary in ([1, 2, 3], ["periodic"] * 4, h5py.Empty("f4")):
-            write(path, {"boundary": boundary}, load=good)
-            refused("boundary", 3, "its attribute boundary is no list of 1 to 3 texts", ranks)
-        with h5py.File(path, "w") as f:
-            f.create_dataset("load", (2**62, 1, 1), chunks=(1, 1, 1))
-        refused("endless", 3, "/load says that it holds over 2^60 numbers", ranks)
-        write(path, load=good, step=[0, 5, 9], particles=counts)
+BAD_SERIES = {
+    "NaN": (changed((1, 2, 3, 4), np.nan), "/load of time 1 holds numbers that are negative, infinite or none"),
+    "infinite": (changed((2, 0, 0, 0), np.inf), "/load of time 2"),
+    "negative": (changed((0, 4, 7, 11), -1e-300), "/load of time 0"),
+    "shapes": (dict(load=GOOD, particles=COUNTS[:, :, :, 1:]), "/load and /particles have different shapes"),
+    "times": (dict(load=GOOD, particles=COUNTS[1:]), "/load and /particles have different shapes"),
+    "no times": (dict(load=GOOD[:0]), "/load holds no times"),
+    "no cells": (dict(load=GOOD[:, :0]), "0 cells along z"),
+    "two axes": (dict(load=GOOD[0, 0]), "/load is no dataset of numbers with 3 or 4 dimensions"),
+    "words": (dict(load=np.array([[[b"a"]]])), "/load holds no numbers"),
+    "nothing": (dict(loads=GOOD), "holds no dataset /load"),
+    "zeros": (dict(load=0 * GOOD), "/load holds zeros only"),
+    "few steps": (dict(load=GOOD, step=[0, 1]), "/step has 2 steps for 3 times of /load"),
+    "same steps": (dict(load=GOOD, step=[0, 5, 5]), "do not ascend"),
+    "early steps": (dict(load=GOOD, step=[-5, 0, 5]), "do not ascend"),
+    "broken steps": (dict(load=GOOD, step=[0.0, 0.5, 1.0]), "/step is no list of whole numbers"),
+    "late steps": (dict(load=GOOD, step=[0, 5, 10**16]), "do not ascend from 0 or more up to 10^15"),
+    "too small": (dict(load=GOOD * 1e-300), "the largest number in /load is"),
+    "too large": (dict(load=GOOD * 1e300), "the largest number in /load is"),
+    "halves": (dict(load=GOOD, particles=COUNTS * 0.5), "/particles of time 0 holds numbers that are no counts"),
+    "less than none": (dict(load=GOOD, particles=-COUNTS), "/particles of time 0"),
+    "too many": (dict(load=GOOD, particles=COUNTS * 1e10), "/particles of time 0"),
+    "too many pairs": (dict(load=GOOD, particles=COUNTS * 2**30), "whose pairs cannot be summed exactly"),
+}
+
+
+def cut_at(part):
+    def make(path):
+        write(path, load=GOOD, step=[0, 5, 9], particles=COUNTS)
         whole = path.read_bytes()
-        for size in (0, 100, len(whole) // 2, len(whole) - 100):
-            path.write_bytes(whole[:size])
-            refused(f"{size} bytes", 3, "bad.h5", ranks)
-        path.write_bytes(b"not HDF5 " * 1000)
-        refused("text", 3, "is not a readable HDF5 file", ranks)
-        refused("no file", 3, "is not a readable HDF5 file", ranks, tmp_path / "none.h5")
-        refused("a directory", 3, "there are no files NAME.RANK.json", ranks, tmp_path)
-        write(path, load=good)
-        refused("r1", 2, "/particles, which the model r1 needs", ranks)
-        for model in ("hybrid", "b1", "particle_count", "r1"):
-            compared = dict(balance__model="a1", balance__compare=f"[{{model: {model}, name: x}}]")
-            refused(
-                model,
-                2,
-                f"balance.compare.0.model: {path} has no dataset /particles, which the model {model}",
-                ranks,
-                **compared,
-            )
-        a1 = dict(balance__model="a1")
-        flying = dict(a1, balance__compare="[r1_ahead]")
-        refused("ahead", 2, "balance.compare.0.model: r1_ahead has to know where particles fly", ranks, **flying)
-        limit = dict(balance__partition__max_particles_per_process=9)
-        refused("limit", 2, "balance.partition.max_particles_per_process", ranks, **a1, **limit)
-        wide = dict(balance__compare="[{model: exact, partition: {min_width: 500}}]")
-        refused("width", 2, "balance.compare.0.partition.min_width: 12 x 8 x 5 cells do not", ranks, **a1, **wide)
-        refused("processes", 2, "balance.processes: 481 processes for 480 cells", ranks, balance__processes=481)
-        refused("speeds", 2, "balance.speeds", ranks, **a1, balance__speeds="given")
-        refused("another key", 2, "unknown key 'modl'", ranks, balance__modl="a1")
-    text = replay(path, out, 2, 2)
-    assert "balance.processes: it is missing" in text
-    replay(path, out, 4, 2, balance__processes=3, balance__model="a1")
-    write(path, load=good, particles=counts)
-    text = replay(path, out, 2, 2, balance__processes=4, balance__partition__max_particles_per_process=100)
-    assert "no cut keeps 4 processes within 100 particles; the smallest limit that works now is 120" in text
-    text = replay(path, out, 2, 2, more=["--optimum"], balance__processes=4)
-    assert "--optimum: the best schedule is known only where" in text
-    exact = dict(balance__processes=4, balance__model="exact", balance__partition__sticky="false")
-    replay(path, out, 2, more=["--optimum", "--force"], **exact)
-    for key, value in (("work__slow__fraction", 0.5), ("noise", 0.1), ("model", "a1")):
-        text = replay(path, out, 2, 2, more=["--optimum", "--force"], **(exact | {f"balance__{key}": value}))
-        assert "--optimum: the best schedule is known only where" in text, key
-    limit = dict(balance__partition__max_particles_per_process=119)
-    text = replay(path, out, 2, 2, more=["--optimum", "--force"], **exact, **limit, balance__criterion="never")
-    assert "no cut keeps 4 processes within 119 particles" in text
-    text = replay(path, tmp_path, 2, 2, **exact)
-    assert "it lies in the output directory" in text
-    # Results of a replay are not overwritten.
-    keys = dict(balance__processes=4)
-    replay(path, tmp_path / "twice", **keys)
-    before = decisions(tmp_path / "twice")
-    assert "holds results already" in replay(path, tmp_path / "twice", code=2, **keys)
-    replay(path, tmp_path / "twice", more=["--force"], **keys)
-    assert decisions(tmp_path / "twice") == before
+        path.write_bytes(whole[: int(part * len(whole))])
+
+    return make, "bad.h5"
+
+
+def endless(path):
+    with h5py.File(path, "w") as f:
+        f.create_dataset("load", (2**62, 1, 1), chunks=(1, 1, 1))
+
+
+def bounded(boundary, says="its attribute boundary is no list of 1 to 3 texts"):
+    return lambda path: write(path, {"boundary": boundary}, load=GOOD), says
+
+
+BAD_SERIES |= {f"cut at {part}": cut_at(part) for part in (0, 0.01, 0.5, 0.99)}
+BAD_SERIES |= {
+    "endless": (endless, "/load says that it holds over 2^60 numbers"),
+    "one boundary": bounded(["periodic"], "its attribute boundary has 1 word for 3 axes"),
+    "boundaries of numbers": bounded([1, 2, 3]),
+    "four boundaries": bounded(["periodic"] * 4),
+    "no boundary": bounded(h5py.Empty("f4")),
+    "a directory": (lambda path: path.mkdir(), "there are no files NAME.RANK.json"),
+    "no file": (lambda path: None, "is not a readable HDF5 file"),
+}
+
+
+def refused(path, code, says, ranks, **keys):
+    """A replay of the series ends with one line, and writes nothing."""
+    out, keys = path.parent / "out", dict(balance__processes=4) | keys
+    fails_with(code, says, ranks, "replay", path, "--out", out, *settings(**keys))
+    assert not out.exists()
+
+
+@pytest.mark.group("replay_errors")
+@pytest.mark.parametrize("ranks", (0, 2))
+@pytest.mark.parametrize("name", BAD_SERIES)
+def test_bad_series(tmp_path, ranks, name):
+    (make, says), path = BAD_SERIES[name], tmp_path / "bad.h5"
+    make(path) if callable(make) else write(path, **make)
+    refused(path, 3, says, ranks)
+
+
+A1 = dict(balance__model="a1")
+LACKS = "balance.compare.0.model: {path} has no dataset /particles, which the model "
+WITHOUT_COUNTS = [
+    ({}, "/particles, which the model r1 needs"),
+    (dict(A1, balance__compare="[r1_ahead]"), "balance.compare.0.model: r1_ahead has to know where particles fly"),
+    (dict(A1, balance__partition__max_particles_per_process=9), "balance.partition.max_particles_per_process"),
+    (
+        dict(A1, balance__compare="[{model: exact, partition: {min_width: 500}}]"),
+        "balance.compare.0.partition.min_width: 12 x 8 x 5 cells do not",
+    ),
+    (dict(balance__processes=481), "balance.processes: 481 processes for 480 cells"),
+    (dict(A1, balance__speeds="given"), "balance.speeds"),
+    (dict(balance__modl="a1"), "unknown key 'modl'"),
+    (dict(balance__processes="null"), "balance.processes: it is missing"),
+]
+WITHOUT_COUNTS += [
+    (dict(A1, balance__compare=f"[{{model: {m}, name: x}}]"), LACKS + m)
+    for m in ("hybrid", "b1", "particle_count", "r1")
+]
+
+
+@pytest.mark.group("replay_errors")
+@pytest.mark.parametrize("ranks", (0, 2))
+@pytest.mark.parametrize("keys, says", WITHOUT_COUNTS)
+def test_keys_without_counts(tmp_path, ranks, keys, says):
+    """Keys that a series of loads alone cannot serve."""
+    path = tmp_path / "loads.h5"
+    write(path, load=GOOD)
+    refused(path, 2, says.format(path=path), ranks, **keys)
+
+
+@pytest.mark.group("replay_errors")
+def test_more_ranks_than_processes(tmp_path):
+    write(tmp_path / "loads.h5", load=GOOD)
+    replay(tmp_path / "loads.h5", tmp_path / "out", 4, 2, balance__processes=3, **A1)
+
+
+EXACT = dict(balance__processes=4, balance__model="exact", balance__partition__sticky="false")
+OPTIMUM = "--optimum: the best schedule is known only where"
+WITH_COUNTS = [
+    (
+        [],
+        dict(balance__partition__max_particles_per_process=100),
+        "no cut keeps 4 processes within 100 particles; the smallest limit that works now is 120",
+    ),
+    (
+        ["--optimum"],
+        dict(EXACT, balance__partition__max_particles_per_process=119, balance__criterion="never"),
+        "no cut keeps 4 processes within 119 particles",
+    ),
+    (["--optimum"], {}, OPTIMUM),
+    (["--optimum"], dict(EXACT, balance__work__slow__fraction=0.5), OPTIMUM),
+    (["--optimum"], dict(EXACT, balance__noise=0.1), OPTIMUM),
+    (["--optimum"], dict(EXACT, balance__model="a1"), OPTIMUM),
+]
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """A series with counts of particles."""
+    write(tmp_path / "loads.h5", load=GOOD, particles=COUNTS)
+    return tmp_path / "loads.h5"
+
+
+@pytest.mark.group("replay_errors")
+@pytest.mark.parametrize("more, keys, says", WITH_COUNTS)
+def test_keys_with_counts(counted, more, keys, says):
+    keys = dict(balance__processes=4) | keys
+    fails_with(2, says, 2, "replay", counted, "--out", counted.parent / "out", *more, *settings(**keys))
+
+
+@pytest.mark.group("replay_errors")
+def test_series_in_the_output_directory(counted):
+    replay(counted, counted.parent / "out", 2, more=["--optimum"], **EXACT)
+    fails_with(2, "it lies in the output directory", 2, "replay", counted, "--out", counted.parent, *settings(**EXACT))
+
+
+@pytest.mark.group("replay_errors")
+def test_results_of_a_replay_are_not_overwritten(counted):
+    out, keys = counted.parent / "out", dict(balance__processes=4)
+    replay(counted, out, **keys)
+    before = decisions(out)
+    assert "holds results already" in replay(counted, out, code=2, **keys)
+    replay(counted, out, more=["--force"], **keys)
+    assert decisions(out) == before
 
 
 def totals(out):

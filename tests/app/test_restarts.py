@@ -1,202 +1,263 @@
 # SPDX-License-Identifier: MIT
-"""What restarts may lose, and how they keep it: rows and frames that do not come again, files with names of others,
-checkpoints with false names, file systems without locks, disks that cannot be read, power cuts.
+"""Restarts: the undisturbed run's continuation on any ranks, after going back, stopping early, or finding other
+checkpoints in the way; or a refusal.
 
-Groups: dropped names steps. With --tool (failing_calls): calls. docs/reliability.md lists the promises.
+Groups: restarts stories steps. docs/reliability.md lists the promises.
 """
-import errno
+import functools
+import itertools
 import json
 import os
+import re
 import shutil
-import signal
-import subprocess
 
 import h5py
 import pytest
 
-from program import (
-    HANG_SECONDS,
-    DECK,
-    command,
-    environment,
-    hash_of,
-    options,
-    preloaded,
-    settings,
-    start,
-    summary,
-    wait_for_rows,
-)
+from program import QUICK, checkpoints, damage, fails_with, hash_of, ok_run, options, printed, rows, run_words, same_run
+from program import summary
 
-QUICK = settings(
-    system__box="[60.0, 40.0]",
-    system__slabs__0__lower="[10, 10]",
-    system__slabs__0__upper="[28, 30]",
-    system__slabs__1__lower="[30, 10]",
-    system__slabs__1__upper="[48, 30]",
-)
-KEYS = dict(
-    run__steps=80,
-    checkpoint__every=40,
-    output__every=10,
-    output__trajectory_every=10,
-    output__loads_every=10,
-    output__balance_formats="[lbaf, metis]",
-    balance__every=10,
-    balance__clock="work",
-    balance__processes=4,
-)
-
-
-def go(out, *more, ranks=1, code=0, preload={}, **keys):
-    """Standard error of a run."""
-    words = command(ranks, "run", DECK, "--out", str(out), "--quiet", *more, *QUICK, *settings(**keys))
-    variables = dict(environment(), **preload, **(preloaded(options.tool) if preload else {}))
-    done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=HANG_SECONDS)
-    assert done.returncode == code, f"{more} {keys}: exit code {done.returncode}, not {code}: {done.stderr!r}"
-    return done.stderr
-
-
-def contents(folder):
-    """Everything that results hold, one entry a row, frame, phase or file of a step."""
-    found = set()
-    for name in ("thermo.csv", "balance.csv", "resources.csv"):
-        if (folder / name).exists():
-            rows = (folder / name).read_text().splitlines()[1:]
-            timed = {"balance.csv": (16, 17, 18)}.get(name, ())  # seconds of the wall clock
-            found |= {(name, *(c for i, c in enumerate(r.split(",")) if i not in timed)) for r in rows}
-    for name, steps in (("trajectory.h5", "particles/all/position/step"), ("loads.h5", "step")):
-        if (folder / name).exists():
-            with h5py.File(folder / name) as f:
-                data = f["particles/all/position/value" if name[0] == "t" else "load"]
-                found |= {(name, int(s), data[i].tobytes()) for i, s in enumerate(f[steps][:])}
-    for path in sorted(folder.glob("fields_*.h5")):
-        with h5py.File(path) as f:
-            found.add((path.name, *((n, f[n][:].tobytes()) for n in sorted(f))))
-    found |= {(f"metis/{p.name}", p.read_bytes()) for p in (folder / "metis").glob("*")}
-    for path in (folder / "lbaf").glob("data.*.json*"):
-        text = path.read_text()
-        phases = json.loads(text if text.endswith("\n]}\n") else text + "]}")["phases"]
-        found |= {(path.name.removesuffix(".tmp"), json.dumps(phase)) for phase in phases}
-    return found
+STEPS = dict(run__steps=120, output__every=20)
+HALF = STEPS | dict(run__steps=60, checkpoint__every=60)
+go = functools.partial(ok_run, **QUICK, output__every=30)
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory):
-    """As a run that was killed after step 80, and whose last checkpoint is of step 40."""
-    out = tmp_path_factory.mktemp("killed") / "out"
-    go(out, **KEYS)
-    for name in ("checkpoint_80.h5", "summary.json"):
-        (out / name).unlink()
-    for path in (out / "lbaf").glob("*.json"):
-        path.with_suffix(".json.tmp").write_text(path.read_text().removesuffix("]}\n"))
-        path.unlink()
+def whole(tmp_path_factory):
+    """A folder with the run of 120 steps and, in half, that of its first 60."""
+    folder = tmp_path_factory.mktemp("whole")
+    go(folder / "whole", **STEPS)
+    go(folder / "half", ranks=2, **HALF)
+    return folder / "whole"
+
+
+@pytest.fixture
+def half(whole, tmp):
+    """A copy of the run of 60 steps, to be continued."""
+    return shutil.copytree(whole.parent / "half", tmp / "out")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    out = tmp_path_factory.mktemp("large") / "out"
+    ok_run(out, **STEPS)
     return out
 
 
-CHANGES = {
-    "fewer rows": dict(output__every=40),
-    "no trajectory": dict(output__trajectory_every=0),
-    "a coarser trajectory": dict(output__trajectory_every=40),
-    "no loads": dict(output__loads_every=0),
-    "no formats": dict(output__balance_formats="[]"),
-    "no balancing": dict(balance__every=0, output__balance_formats="[]"),
-    "rarer balancing": dict(balance__every=40),
-    "another model": dict(balance__model="a1"),
-    "fewer processes": dict(balance__processes=3),
-    "an earlier end": dict(run__steps=65),
-    "a later end": dict(run__steps=90),
-    "another time step": dict(run__dt=0.0002),
-    "another precision": dict(run__precision="double"),
-}
+ALL = list(itertools.product([1, 2, 3, 4, 7], repeat=2))
+SOME = [(1, 2), (2, 1), (2, 3), (4, 7), (7, 2)]
 
 
-@pytest.mark.group("dropped")
-@pytest.mark.parametrize("what", CHANGES)
-def test_what_does_not_come_again_is_put_aside(killed, tmp_path, what):
-    """Each row, frame and phase that was there is there, or put aside, and one note says so."""
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
-    text = go(out, "--restart", "auto", **(KEYS | CHANGES[what]))
-    aside = out / "previous_1"
-    lost = contents(killed) - contents(out) - (contents(aside) if aside.exists() else set())
-    assert not lost, f"{len(lost)} entries, as {sorted(e[:2] for e in lost)[:3]}"
-    assert text.count("of later steps put aside") == 1 and "balance.csv" in text, text
+@pytest.mark.group("restarts")
+@pytest.mark.parametrize("n, m", ALL if options.full else SOME)
+def test_from_ranks_to_ranks(large, tmp, n, m):
+    """Hash and rows of the undisturbed run, with other threads, cadences of checkpoints and of output."""
+    out = tmp / "out"
+    ok_run(out, ranks=n, **STEPS | dict(run__steps=60), checkpoint__every=25)
+    assert checkpoints(out) == [50, 60]
+    os.remove(out / "checkpoint_60.h5")
+    ok_run(out, ranks=m, restart="auto", threads=2, **STEPS, checkpoint__every=33)
+    assert same_run(out, large)
+    ok_run(out, ranks=m, restart=out / "checkpoint_99.h5", run__steps=120, output__every=7, checkpoint__every=120)
+    assert hash_of(out) == hash_of(large), "another cadence of output"
+    ok_run(out, ranks=n, restart="auto", **STEPS)
+    assert hash_of(out) == hash_of(large), "a finished run"
+    assert checkpoints(out)[-1] == 120, "no checkpoint at the last step"
 
 
-@pytest.mark.group("dropped")
-@pytest.mark.parametrize("more", [dict(), dict(checkpoint__every=20, checkpoint__keep=5), dict(ranks=2)])
-def test_what_comes_again_is_not_put_aside(killed, tmp_path, more):
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
-    text = go(out, "--restart", "auto", **(KEYS | more))
-    assert text == "" and not (out / "previous_1").exists(), text
-    assert contents(killed) == contents(out)
+@pytest.mark.group("restarts")
+@pytest.mark.parametrize("change", (dict(grid__tile=9), dict(grid__cell=2.6), dict(run__steps=40)))
+def test_changes_that_are_refused(half, change):
+    """Another grid, and a last step before the checkpoint's."""
+    fails_with(3, (), 2, *run_words(half, restart="auto", **QUICK | STEPS | change))
 
 
-@pytest.mark.group("dropped")
-def test_fields_with_loads_do_not_come_again(tmp_path):
-    """A restart knows no loads before its first balancing."""
-    keys = KEYS | dict(output__fields_every=20, checkpoint__every=40, checkpoint__keep=2)
-    go(tmp_path, **keys)
-    (tmp_path / "checkpoint_80.h5").unlink()
-    (tmp_path / "summary.json").unlink()
-    before = {n: (tmp_path / n).read_bytes() for n in ("fields_60.h5", "fields_80.h5")}
-    text = go(tmp_path, "--restart", "auto", **keys)
-    assert {n: (tmp_path / "previous_1" / n).read_bytes() for n in before} == before, text
-    assert all((tmp_path / n).exists() for n in before)
+@pytest.mark.group("restarts")
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (dict(grid__skin="auto"), dict(grid__skin=0.4)),
+        (dict(grid__skin=0.4), dict(grid__skin="auto")),
+        (dict(grid__skin=0.4), dict(grid__skin=0.2)),
+        (dict(grid__tile=9), dict()),
+    ],
+)
+def test_changes_that_do_not_matter(whole, tmp, before, after):
+    go(tmp, ranks=2, **HALF, **before)
+    go(tmp, restart="auto", **STEPS, **after)
+    assert same_run(tmp, whole)
 
 
-@pytest.mark.group("dropped")
-@pytest.mark.parametrize("ranks", [1, 2])
-def test_what_processes_have_spent_is_remembered(tmp_path, ranks):
-    """Seconds since the last migration, also of the start before; gain goes by them where the clock is the wall's."""
-    keys = dict(checkpoint__every=20, balance__every=10, balance__clock="work", balance__processes=4)
-    keys |= dict(run__steps=40, balance__criterion="never")
-
-    def spent(out):
-        with h5py.File(out / "checkpoint_40.h5") as f:
-            return list(f["balance/r1/spent"])
-
-    go(tmp_path / "whole", **keys)
-    go(tmp_path / "again", "--restart", tmp_path / "whole" / "checkpoint_20.h5", ranks=ranks, **keys)
-    assert spent(tmp_path / "again") == spent(tmp_path / "whole") and min(spent(tmp_path / "whole")) > 0
+@pytest.mark.group("restarts")
+def test_time_after_another_dt(half):
+    go(half, ranks=2, restart="auto", **STEPS, run__dt=0.0002)
+    step, time = rows(half).splitlines()[-1].split(",")[:2]
+    assert step == "120" and abs(float(time) - (60 * 0.0005 + 60 * 0.0002)) < 1e-12
 
 
-@pytest.mark.group("dropped")
-def test_fewer_frames_of_the_map_leave_a_copy(tmp_path):
-    keys = dict(run__steps=160, checkpoint__every=160, output__map_frames=8)
-    go(tmp_path, **keys)
-    before = (tmp_path / "map.csv").read_bytes()
-    text = go(tmp_path, "--restart", "auto", **(keys | dict(run__steps=170, output__map_frames=2)))
-    assert "map.csv keeps fewer frames" in text and (tmp_path / "previous_1" / "map.csv").read_bytes() == before
+@pytest.mark.group("restarts")
+def test_damaged_newest_checkpoint(whole, tmp):
+    """The previous one is used, and said so."""
+    go(tmp, ranks=2, **STEPS, checkpoint__every=50)
+    newest = tmp / "checkpoint_120.h5"
+    damage(newest, 100000, bytes([newest.read_bytes()[100000] ^ 1]))
+    assert "warning" in go(tmp, ranks=3, restart="auto", **STEPS)
+    assert hash_of(tmp) == hash_of(whole)
 
 
-@pytest.mark.group("dropped")
-def test_a_deck_with_words_of_its_own_is_put_aside(killed, tmp_path):
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
-    (out / "deck.yaml").write_text("# mine\n" + (out / "deck.yaml").read_text())
-    text = go(out, "--restart", "auto", **KEYS)
-    assert (out / "previous_1" / "deck.yaml").read_text().startswith("# mine") and "deck.yaml" in text, text
+@pytest.fixture(scope="module")
+def gone_back(tmp_path_factory):
+    """A folder with a run that went back to step 30 with another dt, and its true continuation; and the note."""
+    folder = tmp_path_factory.mktemp("back")
+    out = folder / "out"
+    go(out, run__steps=120, checkpoint__every=30, checkpoint__keep=9)
+    go(folder / "truth", restart=out / "checkpoint_30.h5", run__dt=0.0002, run__steps=200)
+    again = dict(run__dt=0.0002, run__steps=80, checkpoint__every=10, checkpoint__keep=9)
+    return folder, go(out, restart=out / "checkpoint_30.h5", **again)
 
 
-@pytest.mark.group("names")
-@pytest.mark.parametrize("more", [["--restart", "auto"], ["--force"]])
-def test_files_of_others_stay(killed, tmp_path, more):
-    """Only whole names that the program gives its files are moved or removed."""
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
-    kept = ["metis/step_99999.notes", "metis/step_900.graph.bak", "metis/step_0900.graph", "metis/xstep_900.graph"]
-    kept += ["lbaf/notes.txt", "lbaf/data.0.json.bak"]
-    if more == ["--force"]:
-        kept = []  # they are put aside with their folders
-    kept += ["lbaf.tmp", "metis.tmp", "checkpoint_020.h5", "checkpoint_90.h5.old", "fields_90.h5.bak"]
-    kept += ["thermo.csv~", "previous_900.txt", "notes.tmp", "fields_x.xdmf"]
-    for name in kept:
-        (out / name).write_text("mine")
-    go(out, *more, **KEYS)
-    assert [n for n in kept if not (out / n).exists() or (out / n).read_text() != "mine"] == []
+@pytest.mark.group("stories")
+def test_going_back_keeps_the_other_future_aside(gone_back):
+    folder, text = gone_back
+    out, aside = folder / "out", folder / "out/previous_1"
+    assert "put aside" in text and checkpoints(out) == [30, 40, 50, 60, 70, 80]
+    assert checkpoints(aside) == [60, 90, 120]
+    assert "\n120," in rows(aside) and "\n90," not in rows(out)
+
+
+@pytest.mark.group("stories")
+def test_auto_goes_on_with_the_run_that_was_written_last(gone_back, tmp):
+    folder, _ = gone_back
+    out, truth = shutil.copytree(folder / "out", tmp / "out"), folder / "truth"
+    go(out, restart="auto", ranks=2, run__dt=0.0002, run__steps=200, checkpoint__every=10)
+    assert hash_of(out) == hash_of(truth)
+    assert [r for r in rows(out).splitlines()[1:] if int(r.split(",")[0]) > 30] == rows(truth).splitlines()[2:]
+
+
+@pytest.mark.group("stories")
+def test_a_checkpoint_that_was_put_aside(gone_back, tmp):
+    """A restart from it leaves nothing of the other trajectory among its results."""
+    out = shutil.copytree(gone_back[0] / "out", tmp / "out")
+    go(out, restart=out / "previous_1/checkpoint_90.h5", run__steps=150, checkpoint__every=150)
+    assert checkpoints(out) == [150] and rows(out).splitlines()[1].startswith("90,"), rows(out)
+    go(tmp / "whole", run__steps=150)
+    assert hash_of(out) == hash_of(tmp / "whole")
+
+
+@pytest.mark.group("stories")
+@pytest.mark.parametrize("keep", (1, 2))
+def test_stop_with_later_checkpoints_in_the_way(tmp, keep):
+    """The checkpoint of a stop by the time limit stays, and auto goes on with it."""
+    out, truth, other = tmp / "out", tmp / "truth", dict(run__dt=0.0002)
+    go(out, run__steps=900, checkpoint__every=300, checkpoint__keep=3)
+    limits = dict(run__steps=2000000, checkpoint__keep=keep, checkpoint__time_limit_seconds=0.3)
+    text = go(out, restart=out / "checkpoint_300.h5", code=75, **other, **limits)
+    stopped = int(re.search(r"stopped early at step (\d+)", text)[1])
+    assert checkpoints(out) == ([300, stopped] if keep == 2 else [stopped])
+    go(truth, restart=out / f"checkpoint_{stopped}.h5", run__steps=stopped + 50, **other)
+    go(out, restart="auto", run__steps=stopped + 50, **other)
+    assert hash_of(out) == hash_of(truth)
+
+
+@pytest.mark.group("stories")
+def test_auto_without_a_checkpoint(tmp):
+    """It starts where nothing is; other results it leaves alone, or with --force puts aside."""
+    go(tmp, restart="auto", run__steps=30)
+    assert "--force" in go(tmp, restart="auto", code=3, run__steps=30) and (tmp / "summary.json").exists()
+    go(tmp, "--force", restart="auto", run__steps=60, checkpoint__every=30)
+    assert (tmp / "previous_1/thermo.csv").exists() and checkpoints(tmp) == [30, 60]
+
+
+@pytest.mark.group("stories")
+def test_auto_with_damaged_checkpoints_only(tmp):
+    keys = dict(run__steps=60, checkpoint__every=30)
+    go(tmp, **keys)
+    for step in (30, 60):
+        damage(tmp / f"checkpoint_{step}.h5", 5000, b"damaged")
+    kept = rows(tmp)
+    text = go(tmp, restart="auto", code=3, run__steps=90)
+    assert text.count("warning") == 2 and rows(tmp) == kept and checkpoints(tmp) == [30, 60], text
+    go(tmp, "--force", restart="auto", **keys)
+    assert checkpoints(tmp / "previous_1") == checkpoints(tmp) == [30, 60]
+
+
+@pytest.mark.group("stories")
+def test_checkpoints_of_another_run(whole, half):
+    shutil.copy(whole / "run.json", half)
+    assert "of another run" in go(half, restart="auto", code=3, run__steps=90)
+
+
+@pytest.mark.group("stories")
+def test_dt_that_was_given_up(tmp):
+    """Rows and frames with it are put aside when a run goes back to the old dt, from the same checkpoint."""
+    frames = dict(output__trajectory_every=20, output__fields_every=20)
+    go(tmp, run__steps=40, checkpoint__every=20, **frames)
+    go(tmp, restart="auto", run__steps=80, run__dt=0.00025, **frames)
+    go(tmp, restart="auto", run__steps=60)
+
+    def times(folder):
+        with h5py.File(folder / "trajectory.h5") as f:
+            return list(f["particles/all/position/step"][:]), f["particles/all/position/time"][-1]
+
+    aside = tmp / "previous_1"
+    assert times(tmp) == ([0, 20, 40], 0.02) and times(aside) == ([0, 20, 40, 60, 80], 0.03)
+    assert "\n60,0.03," in rows(tmp) and "\n60,0.025," in rows(aside) and summary(aside)["steps"] == 80
+
+
+@pytest.mark.group("stories")
+def test_fields_without_loads_come_again(tmp):
+    keys = dict(run__steps=60, output__trajectory_every=20, output__fields_every=20)
+    go(tmp, checkpoint__every=20, checkpoint__keep=3, **keys)
+    os.remove(tmp / "checkpoint_60.h5")
+    os.remove(tmp / "summary.json")
+    assert go(tmp, restart="auto", **keys) == "" and not (tmp / "previous_1").exists()
+
+
+@pytest.mark.group("stories")
+def test_finished_run_is_left_alone(half):
+    def contents():
+        return {p.name: p.read_bytes() for p in half.iterdir() if p.name != ".steelyard.lock"}
+
+    kept = contents()
+    go(half, restart="auto", ranks=2, **HALF)
+    assert contents() == kept
+
+
+@pytest.mark.group("stories")
+def test_rotation_spares_checkpoints_of_others(half):
+    go(half.parent / "other", run__steps=30, checkpoint__every=30)
+    shutil.copy(half.parent / "other/checkpoint_30.h5", half / "checkpoint_10.h5")
+    go(half, restart="auto", run__steps=120, checkpoint__every=20, checkpoint__keep=2)
+    assert checkpoints(half) == [10, 100, 120]
+
+
+@pytest.mark.group("stories")
+def test_no_energy_without_a_row(half):
+    """A run that stops before its first output step says nothing of its energy."""
+    go(half, restart="auto", run__steps=70, checkpoint__every=70)
+    more = dict(run__steps=900, checkpoint__every=300, checkpoint__time_limit_seconds=1e-6)
+    go(half, restart="auto", code=75, **more)
+    assert summary(half)["energy_drift"] is None and summary(half)["energy_last"] is None
+
+
+@pytest.mark.group("stories")
+def test_changes_are_said(tmp):
+    balanced = QUICK | dict(balance__every=10, balance__clock="work")
+    before = dict(balance__processes=4, balance__compare="[a1]", balance__migrate="always")
+    go(tmp, ranks=2, run__steps=60, checkpoint__every=60, **balanced, **before)
+    after = dict(balance__processes=5, balance__model="b1", balance__compare="[r1]", run__precision="double")
+    words = run_words(tmp, restart="auto", run__steps=80, **balanced, **after)
+    text = " ".join(printed(3, *(w for w in words if w != "--quiet")).split())
+    for said in (
+        f"goes on from {tmp}/checkpoint_60.h5, step 60",
+        "run.precision: double instead of mixed",
+        "balance.model: b1 instead of r1",
+        "balance.processes: 5 instead of 4",
+        "b1 starts anew: the checkpoint holds nothing of it",
+        "r1 keeps what it has learnt of the cells; its partition, made for 4 processes, starts anew with 5",
+        "what a1 had learnt is dropped",
+    ):
+        assert said in text
 
 
 @pytest.fixture(scope="module")
@@ -236,12 +297,11 @@ def renamed_over(out):
 def test_auto_goes_by_the_step_in_the_file(two_checkpoints, tmp_path, change):
     """The newest state is continued, none is removed, and each false name is said once."""
     base, truth = two_checkpoints
-    out = tmp_path / "out"
-    shutil.copytree(base, out)
+    out = shutil.copytree(base, tmp_path / "out")
     change(out)
     states = {p.read_bytes() for p in out.glob("checkpoint_*.h5")}
     false = sum(int(front(p)) != int(p.stem[11:]) for p in out.glob("checkpoint_*.h5"))
-    text = go(out, "--restart", "auto", run__steps=40, checkpoint__every=10, checkpoint__keep=3)
+    text = go(out, restart="auto", run__steps=40, checkpoint__every=10, checkpoint__keep=3)
     with open(out / "run.json") as f:
         assert [s["step"] for s in json.load(f)["starts"]] == [0, 20], text
     assert hash_of(out) == truth and text.count("holds the state of step") == false, text
@@ -258,77 +318,11 @@ def front(path):
 @pytest.mark.group("steps")
 def test_keep_one_spares_the_newest_state(two_checkpoints, tmp_path):
     """A newest checkpoint with a low name stays while the run that goes on has none of its own."""
-    out = tmp_path / "out"
-    shutil.copytree(two_checkpoints[0], out)
+    out = shutil.copytree(two_checkpoints[0], tmp_path / "out")
     renamed(5)(out)
-    go(out, "--restart", "auto", run__steps=22, checkpoint__every=0)
+    go(out, restart="auto", run__steps=22, checkpoint__every=0)
     assert sorted(front(p) for p in out.glob("checkpoint_*.h5")) == ["10", "20"]
     with open(out / "run.json") as f:
         assert json.load(f)["starts"][-1]["step"] == 20
-    go(out, "--restart", "auto", run__steps=24, checkpoint__every=24, checkpoint__keep=1)
+    go(out, restart="auto", run__steps=24, checkpoint__every=24, checkpoint__keep=1)
     assert {front(p) for p in out.glob("checkpoint_*.h5")} >= {"24"}
-
-
-NO_LOCKS = dict(NO_LOCKS=str(errno.ENOLCK))
-
-
-@pytest.mark.group("calls")
-@pytest.mark.parametrize("error", [errno.ENOLCK, errno.ENOTSUP, 524])
-def test_no_locks_are_noted_once(tmp_path, error):
-    text = go(tmp_path, preload=dict(NO_LOCKS=str(error)), ranks=2, run__steps=10)
-    assert text.count("has no locks") == text.count("steelyard:") == 1, text
-
-
-@pytest.mark.group("calls")
-def test_of_two_runs_without_locks_one_stops(tmp_path, monkeypatch):
-    """The one whose run.json is replaced ends with one line, and leaves the files of the other alone."""
-    for name, value in preloaded(options.tool).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("NO_LOCKS", NO_LOCKS["NO_LOCKS"])
-    words = ["run", DECK, "--out", str(tmp_path), "--quiet", *QUICK]
-    first = start(1, *words, *settings(run__steps=100000000, output__every=10))
-    try:
-        assert wait_for_rows(tmp_path, 3, first), "the first run does not start"
-        second = start(1, *words, "--force", *settings(run__steps=3000, output__every=10))
-        text = first.communicate(timeout=HANG_SECONDS)[1]
-        assert first.returncode == 5 and text.count("steelyard: error") == 1 and "another run" in text, text
-        said = second.communicate(timeout=HANG_SECONDS)[1]
-    finally:
-        for process in (first, second):
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-    assert second.returncode == 0 and summary(tmp_path)["steps"] == 3000, said
-    assert len(list(tmp_path.glob("previous_*"))) == 1
-
-
-@pytest.mark.group("calls")
-@pytest.mark.parametrize("name", ["thermo.csv", "run.json", "map.csv"])
-def test_a_file_that_cannot_be_read_is_not_replaced(killed, tmp_path, name):
-    out = tmp_path / "out"
-    shutil.copytree(killed, out)
-    before = (out / name).read_bytes()
-    text = go(out, "--restart", "auto", code=5, preload=dict(READ_FAILS=name), **KEYS)
-    assert f"cannot read {name}" in text and (out / name).read_bytes() == before, text
-
-
-@pytest.mark.group("calls")
-def test_rows_that_cannot_be_read_back_are_not_thinned_out(tmp_path):
-    # Frames may take a share of the time, so a third one comes late on a busy machine. It ends the run.
-    keys = dict(run__steps=1000000, output__map_frames=2)
-    text = go(tmp_path, code=5, preload=dict(READ_FAILS="map.csv"), **keys)
-    assert "cannot read map.csv" in text and (tmp_path / "map.csv").read_text().count("\n") > 2, text
-
-
-@pytest.mark.group("calls")
-def test_what_is_replaced_is_on_the_disk_before(killed, tmp_path):
-    """At a restart the new file is brought to the disk before its name changes; before a checkpoint all tables are."""
-    out, log = tmp_path / "out", tmp_path / "calls"
-    shutil.copytree(killed, out)
-    go(out, "--restart", "auto", preload=dict(CALLS=str(log)), **KEYS)
-    calls = log.read_text().splitlines()
-    tables = ["thermo.csv", "timing.csv", "balance.csv", "resources.csv"]
-    for name in [*tables, "map.csv", "ranks.csv", "run.json", "deck.yaml", "summary.json"]:
-        renamed = calls.index(f"rename {name}.tmp")
-        assert f"sync {name}.tmp" in calls[:renamed] and "sync out" in calls[renamed:], f"{name}: {calls}"
-    checkpoint = calls.index("rename checkpoint_80.h5.tmp")
-    assert [n for n in tables if f"sync {n}" not in calls[:checkpoint]] == [], calls

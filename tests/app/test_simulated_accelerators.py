@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from program import SOURCE, built
 
 pytestmark = built("build-smpi/replay_messages", "build/steelyard")
@@ -22,25 +24,10 @@ def simulate(folder, messages, platform="tianhe2_mic", settings=""):
         f.write("plan,kind,step,source,target,bytes,source_node,target_node\n")
         f.writelines(f"0,ghosts,0,{s},{t},{n},0,0\n" for s, t, n in messages)
     ranks = 1 + max(max(s, t) for s, t, _ in messages)
-    command = [
-        os.path.join(SOURCE, "scripts/simulate.sh"),
-        str(ranks),
-        trace,
-        "--order",
-        "plain",
-        "--aggregate",
-        "none",
-        "--overlap",
-        "links",
-        "--json",
-        results,
-    ]
-    done = subprocess.run(
-        command,
-        env=dict(os.environ, PLATFORM=platform, PLATFORM_SET=settings, PROGRAM="replay_messages"),
-        capture_output=True,
-        text=True,
-    )
+    schedule = ["--order", "plain", "--aggregate", "none", "--overlap", "links"]
+    words = [os.path.join(SOURCE, "scripts/simulate.sh"), str(ranks), trace, *schedule, "--json", results]
+    variables = dict(PLATFORM=platform, PLATFORM_SET=settings, PROGRAM="replay_messages")
+    done = subprocess.run(words, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with open(results) as f:
         found = json.load(f)
@@ -48,32 +35,40 @@ def simulate(folder, messages, platform="tianhe2_mic", settings=""):
     return found["cases"][0]["seconds"]
 
 
-def test_one_message_takes_what_its_links_say(tmp):
-    size = 8_000_000
-    mic, other_mic, far = NODE - 3, NODE - 2, 9 * NODE  # another switch
-    slow, narrow = "accelerator_remote_slowdown=5", "accelerator_link_bytes_per_second=2e9"
-    for source, target, settings, bandwidth in (
-        (mic, 0, "", LINK),
-        (0, mic, "", LINK),
-        (mic, other_mic, "", LINK),
+MIC, OTHER_MIC, FAR = NODE - 3, NODE - 2, 9 * NODE  # another switch
+SLOW, NARROW = "accelerator_remote_slowdown=5", "accelerator_link_bytes_per_second=2e9"
+
+
+@pytest.mark.parametrize(
+    "source, target, settings, bandwidth",
+    [
+        (MIC, 0, "", LINK),
+        (0, MIC, "", LINK),
+        (MIC, OTHER_MIC, "", LINK),
         (0, 1, "", INSIDE),
-        (0, far, "", NETWORK),
-        (mic, far, "", NETWORK),
-        (mic, far, slow, NETWORK / 5),
-        (far, mic, slow, NETWORK / 5),
-        (mic, other_mic, slow, NETWORK / 5),
-        (mic, 0, slow, LINK),
-        (0, far, slow, NETWORK),
-        (far, mic, narrow, 2e9),
-        (0, far, narrow, NETWORK),
-        (mic, far + mic, slow, NETWORK / 5),
-        (0, far, "link_bytes_per_second=1e9", 1e9),
-    ):
-        took = simulate(tmp, [(source, target, size)], settings=settings)
-        assert abs(took / (size / (BANDWIDTH * bandwidth)) - 1) < 0.02, (source, target, settings, took)
-    # The time of a small message is that of its latencies: twice 5 us between accelerators.
-    small = simulate(tmp, [(mic, other_mic, 1)]) - simulate(tmp, [(mic, 0, 1)])
-    assert abs(small - LATENCY) < 0.2e-6, small
+        (0, FAR, "", NETWORK),
+        (MIC, FAR, "", NETWORK),
+        (MIC, FAR, SLOW, NETWORK / 5),
+        (FAR, MIC, SLOW, NETWORK / 5),
+        (MIC, OTHER_MIC, SLOW, NETWORK / 5),
+        (MIC, 0, SLOW, LINK),
+        (0, FAR, SLOW, NETWORK),
+        (FAR, MIC, NARROW, 2e9),
+        (0, FAR, NARROW, NETWORK),
+        (MIC, FAR + MIC, SLOW, NETWORK / 5),
+        (0, FAR, "link_bytes_per_second=1e9", 1e9),
+    ],
+)
+def test_time_of_a_large_message(tmp, source, target, settings, bandwidth):
+    size = 8_000_000
+    took = simulate(tmp, [(source, target, size)], settings=settings)
+    assert took == pytest.approx(size / (BANDWIDTH * bandwidth), rel=0.02)
+
+
+def test_time_of_a_small_message(tmp):
+    """It is that of its latencies: twice 5 us between accelerators."""
+    small = simulate(tmp, [(MIC, OTHER_MIC, 1)]) - simulate(tmp, [(MIC, 0, 1)])
+    assert abs(small - LATENCY) < 0.2e-6
 
 
 def test_links_are_shared(tmp):
@@ -82,12 +77,7 @@ def test_links_are_shared(tmp):
     two = simulate(tmp, [(0, 24, size), (1, 24, size)])
     apart = simulate(tmp, [(0, 24, size), (1, 25, size)])
     back = simulate(tmp, [(0, 24, size), (24, 1, size)])
-    assert abs(two / alone - 2) < 0.02 and abs(apart / alone - 1) < 0.02 and abs(back / alone - 1) < 0.02, (
-        alone,
-        two,
-        apart,
-        back,
-    )
+    assert [t / alone for t in (two, apart, back)] == pytest.approx([2, 1, 1], abs=0.02)
 
 
 def test_same_tree_as_without_accelerators(tmp):
@@ -139,46 +129,35 @@ def test_algorithms(tmp):
                     if m["target"] == r["id"] and (fast(m["source"]) or m["source_node"] != m["target_node"])
                 )
                 assert fast(r["id"]) and remote == 48 * r["remote_cells"], (algorithm, r, remote)
-        assert (
-            algorithm != "greedy" or sum(len(r["boxes"]) == 1 for r in resources if r["kind"] == "accelerator") >= 2
-        ), resources
+        alone = sum(len(r["boxes"]) == 1 for r in resources if r["kind"] == "accelerator")
+        assert algorithm != "greedy" or alone >= 2
     for r in found["figure_10"]:
         assert (r["remote_bytes"] == 0) == (r["algorithm"] == "inner_outer"), r
     slow = [time[f"accelerator_remote_slowdown {s}", 2, "greedy"] for s in (1, 2, 3, 5, 10)]
-    assert (
-        slow == sorted(slow)
-        and slow[0] == time["the host forwards", 2, "greedy"]
-        and slow[3] == time["accelerators alone", 2, "greedy"]
-    ), slow
+    ends = [time[case, 2, "greedy"] for case in ("the host forwards", "accelerators alone")]
+    assert slow == sorted(slow) and [slow[0], slow[3]] == ends
     assert os.path.getsize(os.path.join(out, "simulated.png")) > 10000
 
 
-def test_refusals(tmp):
-    for settings, word in (
+@pytest.mark.parametrize(
+    "settings, word",
+    [
         ("accelerator_link_bytes_per_second=0", "> 0"),
         ("accelerator_remote_slowdown=0.5", ">= 1"),
         ("latency_seconds=nan", "> 0"),
         ("nodes=3", "a multiple of that"),
         ("sources=1", "no number sources"),
         ("latency_seconds", "> 0"),
-    ):
-        done = subprocess.run(
-            [os.path.join(SOURCE, "scripts/simulate.sh"), "2", "deck"],
-            env=dict(os.environ, PLATFORM="tianhe2_mic", PLATFORM_SET=settings),
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode != 0 and settings in done.stderr and word in done.stderr, done
-    done = subprocess.run(
-        [
-            sys.executable,
-            os.path.join(SOURCE, "scripts/simulate/machine.py"),
-            "tianhe2_mic",
-            os.path.join(tmp, "machine.yaml"),
-        ],
-        capture_output=True,
-        text=True,
-    )
-    assert (
-        done.returncode != 0 and "accelerators" in done.stderr and not os.path.exists(os.path.join(tmp, "machine.yaml"))
-    ), done
+    ],
+)
+def test_refused_platforms(settings, word):
+    words = [os.path.join(SOURCE, "scripts/simulate.sh"), "2", "deck"]
+    variables = dict(PLATFORM="tianhe2_mic", PLATFORM_SET=settings)
+    done = subprocess.run(words, env=os.environ | variables, capture_output=True, text=True)
+    assert done.returncode != 0 and settings in done.stderr and word in done.stderr, done
+
+
+def test_machine_file_of_accelerators(tmp):
+    script, machine = os.path.join(SOURCE, "scripts/simulate/machine.py"), tmp / "machine.yaml"
+    done = subprocess.run([sys.executable, script, "tianhe2_mic", machine], capture_output=True, text=True)
+    assert done.returncode != 0 and "accelerators" in done.stderr and not machine.exists(), done

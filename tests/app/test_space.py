@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import program
-from program import COLLISIONS, SOURCE, decisions, hash_of, run, settings
+from program import COLLISIONS, SOURCE, decisions, fails_with, run_words
 
 MELT = os.path.join(SOURCE, "inputs/melt.yaml")
 COLLISION = COLLISIONS[3].deck
 DROPS = os.path.join(SOURCE, "inputs/drops.yaml")
-# Of each a small part, which takes a second.
+# Settings that make each deck small: it takes a second.
 SMALL = {
     MELT: dict(system__slabs__0__cells="[6, 7, 8]", run__steps=60, output__every=20),
     COLLISION: COLLISIONS[3].small,
@@ -31,7 +31,7 @@ SMALL = {
         output__every=40,
     ),
 }
-# Of two dimensions: a disc that falls onto a slab.
+# In two dimensions: a disc that falls onto a slab.
 DISC = """system:
   box: [60, 50]
   boundary: [periodic, reflecting]
@@ -111,12 +111,10 @@ def test_balls(tmp_path):
         out = tmp_path / f"{name} restarted"
         state_of(deck, out, ranks=2, run__steps=half, checkpoint__every=half)
         keys = SMALL[deck] | dict(system__slabs__1__shape="box")
-        code, text = run(0, "run", deck, "--out", out, "--restart", "auto", *settings(**keys))
         # Boxes between the corners of the drops would overlap.
-        wrong = 2 if deck == DROPS else 3
-        assert code == wrong and (wrong == 2 or "slabs.1.shape differs" in text), f"{name}: {code} {text}"
-        code, text = run(3, "run", deck, "--out", out, "--quiet", "--restart", "auto", *settings(**SMALL[deck]))
-        assert (code, hash_of(out)) == (0, state), f"{name} restarted: {text}"
+        code, says = (2, ()) if deck == DROPS else (3, "slabs.1.shape differs")
+        fails_with(code, says, 0, *run_words(out, deck=deck, restart="auto", **keys))
+        assert state_of(deck, out, ranks=3, restart="auto") == state, name
 
 
 @pytest.mark.group("flights")
@@ -155,12 +153,10 @@ def test_restarts(tmp_path):
             out = tmp_path / f"{os.path.basename(deck)} {i}"
             half = SMALL[deck]["run__steps"] // 2
             state_of(deck, out, ranks=before, run__steps=half, checkpoint__every=half, **keys)
-            again = settings(**(SMALL[deck] | keys))
-            code, text = run(after, "run", deck, "--out", out, "--quiet", "--restart", "auto", *again)
-            assert (code, hash_of(out)) == (0, whole), f"{deck} from {before} to {after}, {keys}: {text}"
+            again = state_of(deck, out, ranks=after, restart="auto", **keys)
+            assert again == whole, f"{deck} from {before} to {after}, {keys}"
     file = tmp_path / f"{os.path.basename(COLLISION)} 0" / f"checkpoint_{half}.h5"
-    code, text = run(0, "run", os.path.join(SOURCE, "inputs/tiny.yaml"), "--out", tmp_path / "flat", "--restart", file)
-    assert code == 3 and "system.box differs" in text, f"a deck of two dimensions: {code} {text}"
+    fails_with(3, "system.box differs", 0, *run_words(tmp_path / "flat", restart=file))
 
 
 @pytest.mark.group("results")

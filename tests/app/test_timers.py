@@ -4,30 +4,25 @@ import json
 import os
 import subprocess
 
-from program import HANG_SECONDS, DECK, fresh, hash_of, options, run, settings, summary
+from program import DECK, HANG_SECONDS, fails_with, fresh, options, run_words, state_of, summary
 
 BY = {"wall": "the wall clock of each thread", "cpu": "the CPU time of each thread"}
 
 
+MANY = len(os.sched_getaffinity(0))
+WAYS = [("wall", 2, 1, "wall"), ("cpu", 2, 1, "cpu"), ("wall", 2, MANY, "wall")]
+WAYS += [("auto", 2, MANY, "cpu"), ("auto", 1, 1, "wall")]
+
+
 def test_timers(tmp):
     """The summary names the deck's timer; auto is the wall clock where each thread has a unit; one trajectory."""
-    out, hashes = os.path.join(tmp, "out"), set()
-    many = len(os.sched_getaffinity(0))
-    for timer, ranks, threads, by in (
-        ("wall", 2, 1, BY["wall"]),
-        ("cpu", 2, 1, BY["cpu"]),
-        ("wall", 2, many, BY["wall"]),
-        ("auto", 2, many, BY["cpu"]),
-        ("auto", 1, 1, BY["wall"]),
-    ):
-        keys = settings(run__steps=40, balance__every=10, balance__timer=timer)
-        code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys, threads=threads)
-        assert code == 0, text
-        assert summary(out)["times_by"] == by, f"{timer} on {ranks} ranks of {threads} threads"
-        hashes.add(hash_of(out))
+    hashes = set()
+    for timer, ranks, threads, by in WAYS:
+        keys = dict(run__steps=40, balance__every=10, balance__timer=timer)
+        hashes.add(state_of(DECK, fresh(tmp), ranks, threads=threads, **keys))
+        assert summary(tmp)["times_by"] == BY[by], f"{timer} on {ranks} ranks of {threads} threads"
     assert len(hashes) == 1
-    code, text = run(1, "run", DECK, "--out", fresh(out), "--quiet", *settings(balance__timer="sun"))
-    assert code == 2 and "balance.timer" in text and text.count("\n") == 1, text
+    fails_with(2, "balance.timer", 1, *run_words(fresh(tmp), balance__timer="sun"))
 
 
 def test_equal_work():

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the tests of the program need and the program itself doesn't do. test_tool MODE [FILE], on any number of ranks:
-//   seal FILE        gives a checkpoint that was changed the front that fits its bytes
+//   seal FILE...     gives checkpoints that were changed the fronts that fit their bytes
 //   mismatch         the last rank sends fewer bytes than rank 0 waits for
 //   reading FILE     the last rank alone throws while all have the checkpoint FILE open
 //   writing FILE     the last rank alone throws while all write FILE
@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
     const comm::Communicator world;
     const std::string mode = argc > 1 ? argv[1] : "", path = argc > 2 ? argv[2] : "";
     try {
-        if (mode == "seal") return seal(path, world);
+        for (int i = 2; mode == "seal" && i < argc; ++i)
+            if (const int code = seal(argv[i], world)) return code;
         if (mode == "mismatch") exchange(world, true);
         if (mode == "two_exchanges") exchange(world, false);
         if (mode == "reading" || mode == "writing") fail_with_a_file(mode, path, world);

@@ -11,7 +11,8 @@ import sys
 import time
 import zlib
 
-from program import HANG_SECONDS, COLLISIONS, DECK, SOURCE, checkpoints, options, run, settings, start
+from program import COLLISIONS, DECK, HANG_SECONDS, SOURCE, checkpoints, ok_run, options, run, run_words, settings
+from program import start
 
 SMALL = dict(run__steps=240, output__every=40, balance__every=20, balance__clock="work", balance__processes=6)
 
@@ -35,8 +36,7 @@ def data_of(path, part="runs"):
 
 
 def steelyard(out, ranks, deck=DECK, *arguments, **values):
-    code, text = run(ranks, "run", deck, "--out", out, "--quiet", *arguments, *settings(**values))
-    assert code == 0, text
+    ok_run(out, *arguments, deck=deck, ranks=ranks, **values)
     return out
 
 
@@ -48,7 +48,7 @@ def rows_of(out, name):
 def killed(out):
     """A run that is killed, and goes on with other ranks."""
     often = {**SMALL, "checkpoint__every": 80}
-    process = start(0, "run", DECK, "--out", out, "--quiet", *settings(**{**often, "run__steps": 100000}))
+    process = start(0, *run_words(out, **often | dict(run__steps=100000)))
     while len(checkpoints(out)) < 2 and process.poll() is None:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)

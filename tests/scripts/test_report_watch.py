@@ -12,22 +12,16 @@ import time
 import pytest
 
 from pages import data_of, rows_of
-from program import HANG_SECONDS, DECK, SOURCE, processes_of, run, settings, start, summary, wait_for_rows
+from program import HANG_SECONDS, SOURCE, ok_run, processes_of, run, run_words, start, summary, wait_for_rows
 
-LONG = settings(run__steps=1000000, output__every=100, balance__every=20, balance__processes=6)
-SHORT = settings(run__steps=40)
+LONG = dict(run__steps=1000000, output__every=100, balance__every=20, balance__processes=6)
+SHORT = dict(run__steps=40)
 
 
 def watching(*arguments):
     """The watch, and the lines that it has said so far."""
-    command = [
-        sys.executable,
-        os.path.join(SOURCE, "scripts", "report.py"),
-        "--watch",
-        "--every",
-        "0.4",
-        *map(str, arguments),
-    ]
+    script = os.path.join(SOURCE, "scripts", "report.py")
+    command = [sys.executable, script, "--watch", "--every", "0.4", *map(str, arguments)]
     watch = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = []
     reader = threading.Thread(target=lambda: lines.extend(iter(watch.stdout.readline, "")), daemon=True)
@@ -58,7 +52,7 @@ def packed(path):
 @pytest.fixture
 def long_run(tmp_path):
     """A run that goes on until it is stopped."""
-    process = start(2, "run", DECK, "--out", tmp_path / "out", "--quiet", *LONG)
+    process = start(2, *run_words(tmp_path / "out", **LONG))
     assert wait_for_rows(tmp_path / "out", 1, process)
     yield process
     if process.poll() is None:
@@ -74,7 +68,7 @@ def test_from_before_the_first_result_to_the_end(tmp_path):
     until(lambda: lines)
     assert lines == [f"waits for a run to write its first result in '{out}'; Ctrl-C ends this\n"]
     assert not out.exists() and watch.poll() is None
-    process = start(2, "run", DECK, "--out", out, "--quiet", *LONG)
+    process = start(2, *run_words(out, **LONG))
     page = out / "report.html"
     until(page.exists)
     until(lambda: len(lines) == 2)
@@ -95,9 +89,8 @@ def test_from_before_the_first_result_to_the_end(tmp_path):
     assert lines[2:] == [f"wrote {page}; no run goes on any more\n"]
     last = data_of(page)[0]
     assert last["going"] is None and last["finished"] and packed(page) is None
-    assert last["steps"] == summary(str(out))["steps"] and last["thermo"]["step"][-1] == int(
-        rows_of(out, "thermo.csv")[-1]["step"]
-    )
+    assert last["steps"] == summary(out)["steps"]
+    assert last["thermo"]["step"][-1] == int(rows_of(out, "thermo.csv")[-1]["step"])
     assert not [name for name in os.listdir(out) if name.startswith(".report")]
 
 
@@ -137,7 +130,7 @@ def test_the_end_is_seen_while_no_page_is_due(tmp_path, monkeypatch):
     from report import watch
 
     out, pages = str(tmp_path / "out"), []
-    assert run(1, "run", DECK, "--out", out, "--quiet", *SHORT)[0] == 0
+    ok_run(out, **SHORT)
     monkeypatch.setattr(watch, "SHARE", 1e-7)  # the next page but for the last would be due in a day
     going = os.open(out, os.O_RDONLY)
     fcntl.flock(going, fcntl.LOCK_EX)  # as a run does
@@ -182,7 +175,7 @@ def test_it_never_keeps_a_run_from_starting(tmp_path):
     for thread in threads:
         thread.start()
     try:
-        codes = [run(1, "run", DECK, "--out", out, "--quiet", "--force", *SHORT)[0] for _ in range(3)]
+        codes = [run(1, *run_words(out, "--force", **SHORT))[0] for _ in range(3)]
     finally:
         stop.set()
         for thread in threads:
@@ -211,70 +204,92 @@ def test_results_that_go(tmp_path, long_run):
     assert data_of(tmp_path / "page.html")[0]["thermo"]["step"][: len(before)] == before
 
 
+READY = "document.getElementById('main')?.dataset.ready"
+FRAMES = "return window.report ? report.runs[0].map.step.length : 0"
+ROWS = "return window.report ? report.runs[0].thermo.step.length : 0"
+
+
+class WatchedPage:
+    """A page in a browser that reads itself anew, of a run that goes on."""
+
+    def __init__(self, browser, out):
+        self.browser, self.out = browser, out
+        self.watch, self.lines, self.reader = watching(out)
+        until(lambda: self.lines and len({r["step"] for r in rows_of(out, "map.csv")}) >= 3)
+        browser.open(out / "report.html")
+
+    def wait_until_read_anew(self):
+        self.browser.run("window.mark = 1")
+        until(lambda: self.browser.run(f"return !window.mark && {READY}"))
+
+    def wait_until_more(self, what, most):
+        """Until the page, read anew, shows more than so many."""
+        until(lambda: self.wait_until_read_anew() or self.browser.run(what) > most)
+
+    def hold(self):
+        """A pointer that is down keeps a page that is drawn from being read anew. So nothing is asked of a page that
+        goes or is not yet drawn, and no key is pressed on one."""
+
+        def held():
+            press = "window.mark = 1; dispatchEvent(new Event('pointerdown'))"
+            self.browser.run(f"if ({READY}) {{ {press} }}")
+            time.sleep(1)
+            return self.browser.run("return window.mark")
+
+        until(held)
+
+    def stays(self, mark, seconds=1.5):
+        """The page is not read anew for a while."""
+        self.browser.run(f"window.mark = {mark}")
+        time.sleep(seconds)
+        return self.browser.run("return window.mark") == mark
+
+
+@pytest.fixture
+def page(tmp_path, long_run, browser):
+    return WatchedPage(browser, tmp_path / "out")
+
+
 @pytest.mark.group("watch_browser")
-def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
+def test_page_that_reads_itself_anew(page, browser):
     """It shows what it has shown before, of more steps, and asks for nothing but itself."""
-    watch, lines, reader = watching(tmp_path / "out")
-    out = tmp_path / "out"
-    until(lambda: lines and len({r["step"] for r in rows_of(out, "map.csv")}) >= 3)
-    browser.open(out / "report.html")
-
-    def anew():
-        """Waits until the page was read anew."""
-        browser.run("window.mark = 1")
-        until(lambda: browser.run("return !window.mark && document.getElementById('main')?.dataset.ready"))
-
-    # The page is not read anew while a pointer is down, once it is drawn. So nothing is asked of a page that goes or is
-    # not yet drawn, and no key is pressed on one.
-    def held():
-        browser.run(
-            "if (!document.getElementById('main')?.dataset.ready) return;"
-            "window.mark = 1; dispatchEvent(new Event('pointerdown'))"
-        )
-        time.sleep(1)
-        return browser.run("return window.mark")
-
-    frames = "return window.report ? report.runs[0].map.step.length : 0"
-    until(lambda: anew() or browser.run(frames) >= 3)
-    until(held)
-    where, slider = (
-        "return document.querySelector('.time output').textContent",
-        "return +document.getElementById('time').value",
-    )
-    assert browser.run(slider) == browser.run(frames) - 1, "it stays at the last frame"
+    page.wait_until_more(FRAMES, 2)
+    page.hold()
+    slider = "return +document.getElementById('time').value"
+    assert browser.run(slider) == browser.run(FRAMES) - 1, "it stays at the last frame"
     assert "goes on, as of" in browser.run("return document.querySelector('.state').textContent")
     # Somebody looks at the first frame, in other colours, without borders, further down. (A run drops every second one
     # of the others as it grows.)
     browser.run("const s = document.getElementById('time'); s.value = 0; s.dispatchEvent(new Event('input'))")
     browser.key("2"), browser.key("b")
     browser.run("scrollTo({ top: 321, behavior: 'instant' })")
+    where = "return document.querySelector('.time output').textContent"
     step = re.match("step ([0-9,]+),", browser.run(where))[1]
     layer = "return document.querySelector('input[name=layer]:checked').value"
-    shown = browser.run(layer)
+    shown, rows = browser.run(layer), browser.run(ROWS)
     assert shown != browser.run("return document.querySelector('input[name=layer]').value")
-    thermo = "return window.report ? report.runs[0].thermo.step.length : 0"
-    rows = browser.run(thermo)
     browser.run("dispatchEvent(new Event('pointerup'))")
-    until(lambda: anew() or browser.run(thermo) > rows)
-    until(held)
+    page.wait_until_more(ROWS, rows)
+    page.hold()
     assert browser.run(where).startswith(f"step {step}, frame ")
     assert browser.run(layer) == shown and not browser.run("return document.getElementById('borders').checked")
-    assert browser.run("return scrollY") == 321
-    assert browser.errors() == []
+    assert browser.run("return scrollY") == 321 and browser.errors() == []
     asked, count = browser.requests()
-    assert set(asked) == {f"file://{out}/report.html"} and count > 1
-    # Not while it plays, or somebody has said so.
+    assert set(asked) == {f"file://{page.out}/report.html"} and count > 1
+
+
+@pytest.mark.group("watch_browser")
+def test_page_that_is_not_read_anew(page, browser, long_run):
+    """Neither while somebody has said so, nor after the end of the run."""
+    page.hold()
+    browser.run("scrollTo({ top: 321, behavior: 'instant' })")
     browser.key("f")
-    browser.run("window.mark = 2; dispatchEvent(new Event('pointerup'))")
-    time.sleep(1.5)
-    assert browser.run("return window.mark") == 2
+    browser.run("dispatchEvent(new Event('pointerup'))")
+    assert page.stays(2)
     browser.key("f")
-    until(lambda: browser.run("return !window.mark && document.getElementById('main')?.dataset.ready"))
-    # The last page stays.
+    until(lambda: browser.run(f"return !window.mark && {READY}"))
     long_run.terminate()
-    assert long_run.wait(HANG_SECONDS) == 75 and ended(watch, reader) == 0
+    assert long_run.wait(HANG_SECONDS) == 75 and ended(page.watch, page.reader) == 0
     until(lambda: browser.run("return document.querySelector('.state')?.textContent") == "finished")
-    browser.run("window.mark = 3")
-    time.sleep(1.5)
-    assert browser.run("return window.mark") == 3 and browser.run("return scrollY") == 321
+    assert page.stays(3) and browser.run("return scrollY") == 321
     assert browser.run("return document.getElementById('follow-label').hidden")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import plotting
-from program import HANG_SECONDS, COLLISIONS, DECK, SOURCE, run, settings
+from program import COLLISIONS, DECK, HANG_SECONDS, SOURCE, ok_run, run, settings
 from report import pictures
 from report.pictures import density
 from report.pictures import map as boxes
@@ -72,10 +72,9 @@ def small_runs(folder, dimensions):
     keys = dict(output__fields_every=10, balance__every=5, balance__clock="work", balance__processes=6)
     keys |= dict(system__boundary=str(list(BOUNDARY[:dimensions])).replace("'", ""), output__trajectory_every=10)
     for name, more in (("none", dict(balance__partition__kind="none")), ("with", {})):
-        code, text = run(2, "run", deck, "--out", folder / name, "--quiet", *settings(**small, **keys, **more))
-        assert code == 0, text
+        ok_run(folder / name, deck=deck, ranks=2, **small, **keys, **more)
     keys = dict(accelerator__backend="host", accelerator__threads=1)
-    assert run(0, "run", deck, "--out", folder / "zones", "--quiet", *settings(**small, **keys))[0] == 0
+    ok_run(folder / "zones", deck=deck, **small, **keys)
     machine = dict(machine__nodes=3, machine__accelerators_per_node="[2, 0, 1]", machine__core_speed="[1, 1, 0.5]")
     assert run(0, "partition", deck, "--out", folder / "partition", *settings(**small, **machine))[0] == 0
     assert run(0, "predict", deck, "--out", folder / "prediction", *settings(**small))[0] == 0
@@ -361,8 +360,7 @@ def test_simulate_without_a_number(ranks):
 def test_python_without_libraries(tmp):
     """A Python that lacks numpy: one line that says what plots need, or Debian's Python goes on."""
     for module in ("numpy", "h5py", "matplotlib"):
-        with open(os.path.join(tmp, f"{module}.py"), "w") as f:
-            f.write("raise ImportError('No module named numpy')\n")
+        (tmp / f"{module}.py").write_text("raise ImportError('No module named numpy')\n")
     environment = dict(os.environ, PYTHONPATH=tmp, STEELYARD_DEBIANS_PYTHON="tried")
     open(os.path.join(tmp, "thermo.csv"), "w").write("step\n0\n")
     done = draw("density", tmp, env=environment)
@@ -373,8 +371,9 @@ def test_python_without_libraries(tmp):
 @pytest.mark.group("refusals")
 def test_debians_python_through_links(tmp):
     """Debian's Python goes on also where scripts/, or the script, is a symbolic link."""
-    with open(os.path.join(tmp, "h5py.py"), "w") as f:
-        f.write("import os\nraise ImportError('h5py, Debian: ' + os.environ.get('STEELYARD_DEBIANS_PYTHON', 'no'))\n")
+    (tmp / "h5py.py").write_text(
+        "import os\nraise ImportError('h5py, Debian: ' + os.environ.get('STEELYARD_DEBIANS_PYTHON', 'no'))\n"
+    )
     os.symlink(os.path.join(SOURCE, "scripts"), os.path.join(tmp, "scripts"))
     os.symlink(os.path.join(SOURCE, "scripts/report.py"), os.path.join(tmp, "report.py"))
     environment = dict(os.environ, PYTHONPATH=tmp)
@@ -392,15 +391,11 @@ def test_build_folder_of_another_tree(tmp):
     shutil.copytree(os.path.join(SOURCE, "scripts"), os.path.join(tmp, "scripts"))
     for file in ("CMakeLists.txt", "CMakePresets.json"):
         shutil.copy(os.path.join(SOURCE, file), tmp)
-    with open(os.path.join(tmp, "build/CMakeCache.txt"), "w") as f:
-        f.write(f"CMAKE_HOME_DIRECTORY:INTERNAL={SOURCE}\nCMAKE_CACHEFILE_DIR:INTERNAL={SOURCE}/build\n")
-    done = subprocess.run(
-        [os.path.join(tmp, "scripts/build.sh")],
-        env=dict(os.environ, STEELYARD_SETUP="skip"),
-        capture_output=True,
-        text=True,
-        timeout=HANG_SECONDS,
+    (tmp / "build/CMakeCache.txt").write_text(
+        f"CMAKE_HOME_DIRECTORY:INTERNAL={SOURCE}\nCMAKE_CACHEFILE_DIR:INTERNAL={SOURCE}/build\n"
     )
+    variables = os.environ | dict(STEELYARD_SETUP="skip")
+    done = subprocess.run([tmp / "scripts/build.sh"], env=variables, capture_output=True, text=True)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 2 and last.startswith("build.sh: ") and SOURCE in last and "rm -r " in last, done.stderr
 
