@@ -238,8 +238,8 @@ TEST_CASE("collective calls and messages of a partition grow with the logarithm 
         std::int64_t most = 0;
         for (const ThreadTeam::Counts& c : counts) {
             most = std::max(most, c.collectives);
-            // With the homes of a member's cells, and in the rounds of five deliveries, each with a size before it.
-            CHECK(c.messages <= std::min(2 * members, 40) + 10 * std::countr_zero(static_cast<unsigned>(members)));
+            // With the homes of a member's cells, and in the rounds of five deliveries.
+            CHECK(c.messages <= std::min(2 * members, 40) + 5 * std::countr_zero(static_cast<unsigned>(members)));
         }
         collectives.push_back(most);
     }
