@@ -148,7 +148,7 @@ std::uint64_t hash_in_plane(const Run& flat, md::Boundary above, const std::func
 TEST_CASE("particles in one plane of space move as those in the plane, bit by bit") {
     for (const std::string precision : {"mixed", "double"})
         for (const md::Boundary above : {md::Boundary::periodic, md::Boundary::reflecting}) {
-            constexpr std::int64_t steps = 1000;
+            constexpr std::int64_t steps = 300;
             Run r(collision, {"run.precision=" + precision});
             const std::uint64_t in_space = hash_in_plane(r, above, [](EngineOf<3>& engine) {
                 for (std::int64_t n = 0; n <= steps; ++n) {
@@ -184,7 +184,7 @@ TEST_CASE("one hash, whatever the engine, the skin, the processes, and where the
                 r.record.sums_every = sums;
                 r.record.state_every = state;
                 r.record.fields_every = fields;
-                r.steps(0, 150).steps(150, 300);
+                r.steps(0, 75).steps(75, 150);
                 if (fields) CHECK(r.record.field_particles == r.engine.sums().particles);
                 hashes.insert(r.engine.state_hash());
             };
@@ -280,10 +280,10 @@ TEMPLATE_TEST_CASE_SIG("what cells will hold is where all particles fly", "", ((
 TEST_CASE("a run reversed retraces its steps bit by bit") {
     const auto there_and_back = [](auto r) {
         const std::uint64_t start = r->engine.state_hash();
-        r->steps(0, 200);
+        r->steps(0, 100);
         CHECK(r->engine.state_hash() != start);
         r->engine.reverse();
-        r->steps(200, 400);
+        r->steps(100, 200);
         r->engine.reverse();
         CHECK(r->engine.state_hash() == start);
     };
@@ -316,9 +316,9 @@ TEMPLATE_TEST_CASE_SIG("the energy of a periodic crystal is that of all its pair
     CHECK(r.record.rows.front().potential == Approx(energy).epsilon(1e-5));
 }
 
-TEST_CASE("momentum is conserved to rounding over 1000 steps") {
+TEST_CASE("momentum is conserved to rounding over 300 steps") {
     Run r(liquid);
-    r.steps(0, 1000);
+    r.steps(0, 300);
     double absolute = 0;
     for (const md::Tile<2>& t : r.engine.tiles())
         for (std::int64_t i = 0; i < t.size(); ++i)
@@ -442,12 +442,12 @@ TEST_CASE("a particle moves at most the width of a cell along each axis, which m
 TEST_CASE(
     "balancing changes who computes, not what: every model, partition, clock and comparison gives the plain run's "
     "hash") {
-    const std::uint64_t plain = Run(collision).steps(0, 60).engine.state_hash();
+    const std::uint64_t plain = Run(collision).steps(0, 30).engine.state_hash();
     for (const std::string& model : balance::model_names()) {
         CAPTURE(model);
         CHECK(Run(collision,
-                  {"balance.every=7", "balance.clock=work", "balance.migrate=always", "balance.model=" + model}, 11)
-                  .steps(0, 60)
+                  {"balance.every=3", "balance.clock=work", "balance.migrate=always", "balance.model=" + model}, 11)
+                  .steps(0, 30)
                   .engine.state_hash() == plain);
     }
     for (const char* setting :
@@ -456,12 +456,12 @@ TEST_CASE(
           "balance.partition.order=hilbert", "balance.partition.sticky=false", "balance.noise=0.05",
           "balance.partition.max_particles_per_process=900", "balance.compare=[a1, hybrid]", "grid.tile=5"}) {
         CAPTURE(setting);
-        Run run(collision, {"balance.every=7", "balance.clock=work", "balance.migrate=always", setting}, 11);
-        CHECK(run.steps(0, 60).engine.state_hash() == plain);
+        Run run(collision, {"balance.every=3", "balance.clock=work", "balance.migrate=always", setting}, 11);
+        CHECK(run.steps(0, 30).engine.state_hash() == plain);
         CHECK(run.record.balance_rows.size() >= 8);
     }
-    Run wall(collision, {"balance.every=5", "balance.migrate=always"}, 11);
-    CHECK(wall.steps(0, 60).engine.state_hash() == plain);
+    Run wall(collision, {"balance.every=3", "balance.migrate=always"}, 11);
+    CHECK(wall.steps(0, 30).engine.state_hash() == plain);
     CHECK_FALSE(wall.record.balance_rows.empty());
     // Looking whether a migration pays costs no rebuild, unless one was made.
     Run calm(collision, {}, 11), watched(collision, {"balance.every=2"}, 11);

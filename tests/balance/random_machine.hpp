@@ -6,6 +6,7 @@
 
 #include "balance/grid/field.hpp"
 #include "balance/nested/nested.hpp"
+#include "random_partition.hpp"
 
 /// A case of the nested partition.
 struct RandomCase {
@@ -45,10 +46,7 @@ struct RandomCase {
     std::vector<std::int64_t> load_at(const balance::Box& home) const {
         std::vector<std::int64_t> part;
         if (load.empty()) return part;
-        for (int x = home.lower[0]; x < home.upper[0]; ++x)
-            for (int y = home.lower[1]; y < home.upper[1]; ++y)
-                for (int z = home.lower[2]; z < home.upper[2]; ++z)
-                    part.push_back(load[balance::place_in(grid.box(), x, y, z)]);
+        for_each_cell(home, [&](int x, int y, int z) { part.push_back(load[place_in(grid.box(), x, y, z)]); });
         return part;
     }
     balance::NestedPartition partition(const balance::Team& team) const {
@@ -62,12 +60,10 @@ inline std::vector<int> owners_of(const balance::Grid& grid, const balance::Nest
     std::vector<int> owner(grid.box().cells(), -1);
     for (std::size_t r = 0; r + 1 < p.first.size(); ++r)
         for (std::int64_t b = p.first[r]; b < p.first[r + 1]; ++b)
-            for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
-                    for (int z = p.boxes[b].lower[2]; z < p.boxes[b].upper[2]; ++z) {
-                        int& o = owner[place_in(grid.box(), x, y, z)];
-                        o = o == -1 ? static_cast<int>(r) : -2;
-                    }
+            for_each_cell(p.boxes[b], [&](int x, int y, int z) {
+                int& o = owner[place_in(grid.box(), x, y, z)];
+                o = o == -1 ? static_cast<int>(r) : -2;
+            });
     return owner;
 }
 

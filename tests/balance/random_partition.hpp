@@ -34,9 +34,8 @@ inline std::vector<int> owners_of(const balance::Grid& grid, const balance::Part
     std::vector<int> owners(grid.box().cells(), -1);
     for (std::int64_t q = 0; q < p.processes(); ++q)
         for (std::int64_t b = p.first[q]; b < p.first[q + 1]; ++b)
-            for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
-                    for (int z = p.boxes[b].lower[2]; z < p.boxes[b].upper[2]; ++z)
-                        owners[(x * grid.cells[1] + y) * grid.cells[2] + z] = static_cast<int>(q);
+            for_each_cell(p.boxes[b], [&](int x, int y, int z) {
+                owners[(x * grid.cells[1] + y) * grid.cells[2] + z] = static_cast<int>(q);
+            });
     return owners;
 }

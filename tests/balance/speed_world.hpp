@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A world in which speeds are to be found: a chain of cells is dealt to processes by the loads and speeds
-// that are known so far, again and again, and the processes' times follow from costs and speeds that only the world
-// knows.
+// A world with processes of unknown speeds. Again and again a chain of cells is dealt to processes by the loads and
+// speeds that are known so far. Their times follow from the world's own costs and speeds.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "balance/model/evaluate.hpp"
 #include "balance/model/speeds.hpp"
 #include "balance/partition/partition.hpp"
+#include "random_partition.hpp"
 
 namespace test {
 
@@ -56,8 +56,7 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
     const Grid grid = w.grid();
     const Box home = Homes{grid, team.size()}.of(team.rank());
     std::vector<CellCounts> counts;
-    for (int x = home.lower[0]; x < home.upper[0]; ++x)
-        for (int y = home.lower[1]; y < home.upper[1]; ++y) counts.push_back(counts_at(x, y));
+    for_each_cell(home, [&](int x, int y, int) { counts.push_back(counts_at(x, y)); });
     PartitionOptions options;
     options.processes = w.processes;
     options.cut = CutAt::cells;
@@ -78,9 +77,7 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
         double largest = 0, sum = 0;
         for (std::int64_t p = 0; p < w.processes; ++p) {
             for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
-                for (int x = partition.boxes[b].lower[0]; x < partition.boxes[b].upper[0]; ++x)
-                    for (int y = partition.boxes[b].lower[1]; y < partition.boxes[b].upper[1]; ++y)
-                        times[p] += true_cost(w, x, y);
+                for_each_cell(partition.boxes[b], [&](int x, int y, int) { times[p] += true_cost(w, x, y); });
             times[p] /= speed_now(p);
             times[p] *= 1 + w.pace * k;
             largest = std::max(largest, times[p]), sum += times[p];

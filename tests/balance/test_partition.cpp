@@ -10,6 +10,7 @@
 
 #include "balance/grid/curve.hpp"
 #include "balance/partition/partition.hpp"
+#include "random_partition.hpp"
 #include "thread_team.hpp"
 
 using namespace balance;
@@ -27,9 +28,9 @@ std::int64_t size_at(int x, int y) { return x < 15 && y < 20 ? 0 : 1 + (x + y) %
 struct Field {
     std::vector<std::int64_t> load, size;
     explicit Field(const Box& home, int shift = 0) {
-        for (int x = home.lower[0]; x < home.upper[0]; ++x)
-            for (int y = home.lower[1]; y < home.upper[1]; ++y)
-                load.push_back(load_at((x + shift) % grid.cells[0], y)), size.push_back(size_at(x, y));
+        for_each_cell(home, [&](int x, int y, int) {
+            load.push_back(load_at((x + shift) % grid.cells[0], y)), size.push_back(size_at(x, y));
+        });
     }
 };
 
@@ -59,41 +60,24 @@ Made make(const Team& team, const PartitionOptions& options, const std::vector<S
     return made;
 }
 
-struct Loads {
-    double efficiency;
-    std::int64_t largest_size;
-};
-std::vector<double> process_loads(const Partition& p) {
-    std::vector<double> loads(p.processes(), 0.0);
-    for (std::int64_t q = 0; q < p.processes(); ++q)
-        for (std::int64_t b = p.first[q]; b < p.first[q + 1]; ++b)
-            for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
-                    loads[q] += static_cast<double>(load_at(x, y));
-    return loads;
+/// The sum of at(x, y) over the cells of each process.
+std::vector<std::int64_t> sums_of(const Partition& p, std::int64_t (*at)(int, int)) {
+    const std::vector<int> owners = owners_of(grid, p);
+    std::vector<std::int64_t> sums(p.processes(), 0);
+    for_each_cell(grid.box(), [&](int x, int y, int) { sums[owners[place_in(grid.box(), x, y)]] += at(x, y); });
+    return sums;
 }
-
-Loads loads_of(const Partition& p) {
-    double sum = 0, largest = 0;
-    std::int64_t size = 0;
-    for (std::int64_t q = 0; q < p.processes(); ++q) {
-        std::int64_t load = 0, n = 0;
-        for (std::int64_t b = p.first[q]; b < p.first[q + 1]; ++b)
-            for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
-                    load += load_at(x, y), n += size_at(x, y);
-        sum += static_cast<double>(load), largest = std::max(largest, static_cast<double>(load)),
-                                          size = std::max(size, n);
-    }
-    return {sum / static_cast<double>(p.processes()) / largest, size};
+double efficiency_of(const Partition& p) {
+    const std::vector<std::int64_t> loads = sums_of(p, load_at);
+    const auto sum = static_cast<double>(std::accumulate(loads.begin(), loads.end(), std::int64_t{0}));
+    return sum / static_cast<double>(p.processes() * std::ranges::max(loads));
 }
 
 void check_tiling(const Partition& p) {
     std::vector<int> owners(grid.box().cells(), 0);
     for (const Box& b : p.boxes) {
         CHECK_FALSE(b.empty());
-        for (int x = b.lower[0]; x < b.upper[0]; ++x)
-            for (int y = b.lower[1]; y < b.upper[1]; ++y) ++owners[x * grid.cells[1] + y];
+        for_each_cell(b, [&](int x, int y, int) { ++owners[place_in(grid.box(), x, y)]; });
     }
     CHECK(std::all_of(owners.begin(), owners.end(), [](int n) { return n == 1; }));
 }
@@ -129,10 +113,9 @@ TEST_CASE("every partition tiles the grid, keeps its limit and does not depend o
         const Partition& p = expected.partition;
         CHECK(p.processes() == 17);
         check_tiling(p);
-        const Loads l = loads_of(p);
-        if (o.max_size > 0) CHECK(l.largest_size <= o.max_size);
+        if (o.max_size > 0) CHECK(std::ranges::max(sums_of(p, size_at)) <= o.max_size);
         else if (o.kind == "chain")
-            CHECK(l.efficiency > (o.cut == CutAt::cells ? 0.93 : o.cut == CutAt::strips ? 0.75 : 0.5));
+            CHECK(efficiency_of(p) > (o.cut == CutAt::cells ? 0.93 : o.cut == CutAt::strips ? 0.75 : 0.5));
     }
     PartitionOptions o;
     o.processes = 17, o.max_size = 100;
@@ -195,11 +178,12 @@ TEST_CASE("processes get loads in the proportion of their targets") {
         const Made made = make(alone, o, {}, 0, targets);
         check_tiling(made.partition);
         CHECK(ThreadTeam::run(3, [&](const Team& team) { return make(team, o, {}, 0, targets); })[2] == made);
-        const std::vector<double> loads = process_loads(made.partition);
-        std::vector<double> seconds;
-        for (std::size_t p = 0; p < loads.size(); ++p) seconds.push_back(loads[p] / static_cast<double>(targets[p]));
+        const std::vector<std::int64_t> loads = sums_of(made.partition, load_at);
         double share = 0, largest = 0;
-        for (std::size_t p = 0; p < loads.size(); ++p) share += loads[p], largest = std::max(largest, seconds[p]);
+        for (std::size_t p = 0; p < loads.size(); ++p) {
+            const auto load = static_cast<double>(loads[p]);
+            share += load, largest = std::max(largest, load / static_cast<double>(targets[p]));
+        }
         share /= static_cast<double>(std::accumulate(targets.begin(), targets.end(), std::int64_t{0}));
         CAPTURE(kind, share / largest);
         CHECK(share / largest > (o.kind == "rcb" ? 0.75 : 0.93));
@@ -210,7 +194,7 @@ TEST_CASE("the nested partition balances like the chain of strips, on any number
     const SerialTeam alone;
     PartitionOptions o;
     o.processes = 40;
-    const Loads chain = loads_of(make(alone, o).partition);
+    const double chain = efficiency_of(make(alone, o).partition);
     o.kind = "nested";
     for (const std::int64_t a_node : {0, 1, 4, 7, 40})
         for (const int threads : {1, 2, 5}) {
@@ -219,7 +203,7 @@ TEST_CASE("the nested partition balances like the chain of strips, on any number
             CAPTURE(a_node, threads);
             CHECK(made.memory.empty());
             check_tiling(made.partition);
-            CHECK(loads_of(made.partition).efficiency > chain.efficiency - 0.01);
+            CHECK(efficiency_of(made.partition) > chain - 0.01);
             CHECK(ThreadTeam::run(3, [&](const Team& team) { return make(team, o); })[1] == made);
         }
     o.processes = grid.box().cells() + 1;
@@ -238,13 +222,13 @@ TEST_CASE("collective calls and messages of a partition grow with the logarithm 
         std::int64_t most = 0;
         for (const ThreadTeam::Counts& c : counts) {
             most = std::max(most, c.collectives);
-            // With the homes of a member's cells, and in the rounds of five deliveries, each with a size before it.
-            CHECK(c.messages <= std::min(2 * members, 40) + 10 * std::countr_zero(static_cast<unsigned>(members)));
+            // With the homes of a member's cells, and in the rounds of five deliveries.
+            CHECK(c.messages <= std::min(2 * members, 40) + 5 * std::countr_zero(static_cast<unsigned>(members)));
         }
         collectives.push_back(most);
     }
-    // One sum a level of the bisection until members go on apart, up to three levels more in each stage where halves
-    // are not equal, and a few calls to tell the cuts and to cut the chain.
+    // The bisection takes one sum a level until members go on apart. Unequal halves take up to three levels more in
+    // each stage. A few calls tell the cuts and cut the chain.
     for (std::size_t i = 0; i < collectives.size(); ++i)
         CHECK(collectives[i] <= collectives[0] + static_cast<std::int64_t>(i) + (i > 3 ? 6 : 2));
     CHECK(collectives[0] < 10);
@@ -260,15 +244,9 @@ TEST_CASE("a sticky bisection keeps its axes and counts, and moves fewer cells")
         std::int64_t cells = 0;
         for (int step = 0; step < 12; ++step) {
             const Made made = make(alone, o, memory, step);
-            const Partition& p = made.partition;
             if (sticky && step > 0) CHECK(made.memory == memory);
             memory = made.memory;
-            std::vector<int> owner(grid.box().cells());
-            for (std::int64_t q = 0; q < p.processes(); ++q)
-                for (std::int64_t b = p.first[q]; b < p.first[q + 1]; ++b)
-                    for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                        for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
-                            owner[x * grid.cells[1] + y] = static_cast<int>(q);
+            const std::vector<int> owner = owners_of(grid, made.partition);
             for (std::size_t i = 0; i < before.size(); ++i) cells += owner[i] != before[i];
             before = owner;
         }
@@ -301,11 +279,10 @@ TEST_CASE("curves visit every cell of a square once; the Hilbert curve only step
     constexpr int n = 16;
     std::vector<std::pair<std::uint64_t, std::pair<int, int>>> hilbert;
     std::set<std::uint64_t> morton;
-    for (int x = 0; x < n; ++x)
-        for (int y = 0; y < n; ++y) {
-            hilbert.push_back({hilbert_key(x, y), {x, y}});
-            morton.insert(morton_key(x, y));
-        }
+    for_each_cell({{0, 0, 0}, {n, n, 1}}, [&](int x, int y, int) {
+        hilbert.push_back({hilbert_key(x, y), {x, y}});
+        morton.insert(morton_key(x, y));
+    });
     CHECK(morton.size() == n * n);
     CHECK(*morton.rbegin() == n * n - 1);
     CHECK(morton_key(1, 0) == 2);
@@ -335,57 +312,6 @@ TEST_CASE("a region of the grid is bisected like the whole") {
         for (std::size_t j = 0; j < i; ++j) CHECK(intersection(boxes[i], boxes[j]).empty());
 }
 
-TEST_CASE("values go to boxes and back, whatever the team") {
-    const Partition p = one_box_each(even_partition(grid, 23));
-    for (const int members : {1, 2, 3, 7}) {
-        CAPTURE(members);
-        const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
-            const Homes homes{grid, team.size()};
-            const Box home = homes.of(team.rank());
-            const std::vector<Box> mine = hosted_of(p, Hosts(23, members), team.rank()).boxes;
-            const FieldPlan plan(team, homes, mine);
-            std::vector<std::int64_t> field;
-            for (int x = home.lower[0]; x < home.upper[0]; ++x)
-                for (int y = home.lower[1]; y < home.upper[1]; ++y) field.push_back(1000 * x + y);
-            const std::vector<std::int64_t> values = plan.to_boxes(std::span<const std::int64_t>(field));
-            std::size_t at = 0;
-            bool right = true;
-            for (const Box& b : mine)
-                for (int x = b.lower[0]; x < b.upper[0]; ++x)
-                    for (int y = b.lower[1]; y < b.upper[1]; ++y) right = right && values[at++] == 1000 * x + y;
-            std::vector<std::int64_t> back(field.size(), -1);
-            plan.to_home(std::span<const std::int64_t>(values), std::span(back));
-            return right && at == values.size() && back == field;
-        });
-        CHECK(good == std::vector<int>(members, 1));
-    }
-}
-
-TEST_CASE("a team of any size bisects as one member does, from scratch and from memory") {
-    const Field whole(grid.box());
-    for (const std::int64_t parts : {1, 2, 13, 150}) {
-        std::vector<Split> memory;
-        const std::vector<double> targets(parts / 2 * 2 == parts ? 0 : parts, 2.5);
-        std::vector<std::vector<Box>> expected;
-        for (int round = 0; round < 2; ++round)
-            expected.push_back(bisect(grid.box(), SummedArea(grid.box(), whole.load), parts, 2, memory, targets));
-        for (const int members : {2, 3, 7, 40}) {
-            CAPTURE(parts, members);
-            const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
-                const Field mine(Homes{grid, team.size()}.of(team.rank()));
-                Scattered<Split> own;
-                bool same = true;
-                for (int round = 0; round < 2; ++round) {
-                    const Leaves cut = bisect(team, grid, mine.load, parts, 2, own, targets);
-                    same = all_gather<Box>(team, cut.boxes) == expected[round] && same;
-                }
-                return same && own.whole(team) == memory;
-            });
-            CHECK(good == std::vector<int>(members, 1));
-        }
-    }
-}
-
 TEST_CASE("homes cover the grid once, also where members are more than cells") {
     for (const Grid& g : {grid, Grid{{5, 3, 1}, {}}, Grid{{1, 40, 1}, {}}})
         for (const int members : {1, 2, 3, 5, 7, 15, 40}) {
@@ -397,25 +323,9 @@ TEST_CASE("homes cover the grid once, also where members are more than cells") {
             for (int m = 0; m < members; ++m) {
                 const Box home = homes.of(m);
                 if (!intersection(home, some).empty()) expected.push_back(m);
-                for (int x = home.lower[0]; x < home.upper[0]; ++x)
-                    for (int y = home.lower[1]; y < home.upper[1]; ++y) ++seen[place_in(g.box(), x, y)];
+                for_each_cell(home, [&](int x, int y, int) { ++seen[place_in(g.box(), x, y)]; });
             }
             CHECK(seen == std::vector<int>(g.box().cells(), 1));
             CHECK(found == expected);
         }
-}
-
-TEST_CASE("sums over boxes are those of their cells at home here") {
-    for (const int member : {0, 1, 4, 5}) {
-        const Box home = Homes{grid, 6}.of(member);
-        const Field field(home);
-        const SummedArea sums(home, field.load);
-        for (const Box& box : even_partition(grid, 23)) {
-            std::int64_t expected = 0;
-            for (int x = box.lower[0]; x < box.upper[0]; ++x)
-                for (int y = box.lower[1]; y < box.upper[1]; ++y)
-                    if (home.contains({x, y, 0})) expected += load_at(x, y);
-            CHECK(sums.of(box) == expected);
-        }
-    }
 }

@@ -88,6 +88,23 @@ std::vector<int> expected_owners(const Grid& grid, const PartitionOptions& o, st
     return owners;
 }
 
+// A member gets the boxes of its processes, or the smallest limit that a partition can keep.
+struct Made {
+    ProcessBoxes boxes;
+    std::int64_t smallest = 0;
+};
+Made make(const Team& team, const Grid& grid, const Hosts& hosts, const PartitionOptions& o,
+          std::span<const std::int64_t> targets) {
+    const Box home = Homes{grid, team.size()}.of(team.rank());
+    Scattered<Split> memory;
+    try {
+        return {
+            make_partition({team, grid, hosts, loads_of(grid, home), sizes_of(home), PartTargets(targets)}, o, memory)};
+    } catch (const Infeasible& e) {
+        return {{}, e.smallest};
+    }
+}
+
 // Some members host many processes, some none.
 Hosts random_hosts(std::mt19937_64& random, std::int64_t processes, int members) {
     if (random() % 2) return {processes, members};
@@ -127,30 +144,9 @@ TEST_CASE("each member gets the boxes of its processes, of the partition that on
         CAPTURE(c, members, o.processes, o.patches_per_process, o.max_size);
 
         const SerialTeam alone;
-        Scattered<Split> memory;
-        ProcessBoxes whole_chain;
-        std::int64_t smallest = 0;
-        try {
-            whole_chain = make_partition(
-                {alone, grid, {o.processes, 1}, loads_of(grid, grid.box()), sizes_of(grid.box()), PartTargets(targets)},
-                o, memory);
-        } catch (const Infeasible& e) {
-            smallest = e.smallest;
-        }
-        struct Made {
-            ProcessBoxes boxes;
-            std::int64_t smallest = 0;
-        };
-        const auto made = ThreadTeam::run(members, [&](const Team& team) -> Made {
-            const Box home = Homes{grid, members}.of(team.rank());
-            Scattered<Split> own;
-            try {
-                return {make_partition({team, grid, hosts, loads_of(grid, home), sizes_of(home), PartTargets(targets)},
-                                       o, own)};
-            } catch (const Infeasible& e) {
-                return {{}, e.smallest};
-            }
-        });
+        const auto [whole_chain, smallest] = make(alone, grid, {o.processes, 1}, o, targets);
+        const auto made =
+            ThreadTeam::run(members, [&](const Team& team) { return make(team, grid, hosts, o, targets); });
         const Partition all = whole(alone, whole_chain);
         for (int m = 0; m < members; ++m) {
             REQUIRE(made[m].smallest == smallest);

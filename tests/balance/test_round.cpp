@@ -86,8 +86,7 @@ bool same(const Told& a, const Told& b) {
 std::vector<double> times_of(const Partition& p, int round, const Slowdown& slow) {
     const std::vector<int> owner = owners_of(grid, p);
     std::vector<std::int64_t> ticks(processes, 0);
-    for (int x = 0; x < grid.cells[0]; ++x)
-        for (int y = 0; y < grid.cells[1]; ++y) ticks[owner[x * grid.cells[1] + y]] += work_at(x, y, round);
+    for_each_cell(grid.box(), [&](int x, int y, int) { ticks[owner[x * grid.cells[1] + y]] += work_at(x, y, round); });
     std::vector<double> times;
     for (std::int64_t q = 0; q < processes; ++q)
         times.push_back(to_seconds(ticks[q]) / speed_of(slow, q, round * every));
@@ -103,11 +102,10 @@ std::vector<Told> play(const Team& team, const Case& c) {
     std::vector<Told> story;
     for (int round = 0; round < rounds; ++round) {
         HomeCells cells;
-        for (int x = home.lower[0]; x < home.upper[0]; ++x)
-            for (int y = home.lower[1]; y < home.upper[1]; ++y) {
-                cells.counts.push_back(counts_at(x, y, round));
-                if (!c.wall && round > 0) cells.work.push_back(work_at(x, y, round));
-            }
+        for_each_cell(home, [&](int x, int y, int) {
+            cells.counts.push_back(counts_at(x, y, round));
+            if (!c.wall && round > 0) cells.work.push_back(work_at(x, y, round));
+        });
         const Partition in_use = whole(team, balancing.models[0].partition);
         Measured measured;
         std::span<const double> noise = c.noise;
@@ -154,7 +152,7 @@ public:
     }
     const Partition& partition() const { return partition_; }
 
-    void start() { adopt(loads_at_start(), 0, {}, nullptr); }
+    void start() { adopt(particles(0), 0, {}, nullptr); }
 
     Row round(int number) {
         Row row;
@@ -192,22 +190,20 @@ private:
     }
     static std::size_t at(int x, int y) { return static_cast<std::size_t>(x) * grid.cells[1] + y; }
 
-    std::vector<std::int64_t> loads_at_start() const {
-        std::vector<std::int64_t> loads;
-        for (int x = 0; x < grid.cells[0]; ++x)
-            for (int y = 0; y < grid.cells[1]; ++y) loads.push_back(particles_at(x, y, 0));
-        return loads;
+    static std::vector<std::int64_t> particles(int number) {
+        std::vector<std::int64_t> all;
+        for_each_cell(grid.box(), [&](int x, int y, int) { all.push_back(particles_at(x, y, number)); });
+        return all;
     }
     std::vector<std::int64_t> loads_of(const std::vector<double>& times, int number) const {
         const std::vector<int> owner = owners_of(grid, partition_);
         std::map<int, int> cells_of;
         for (const int o : owner) ++cells_of[o];
         std::vector<double> loads;
-        for (int x = 0; x < grid.cells[0]; ++x)
-            for (int y = 0; y < grid.cells[1]; ++y) {
-                const int o = owner[at(x, y)];
-                loads.push_back(model_ == "particle_count" ? particles_at(x, y, number) : times[o] / cells_of[o]);
-            }
+        for_each_cell(grid.box(), [&](int x, int y, int) {
+            const int o = owner[at(x, y)];
+            loads.push_back(model_ == "particle_count" ? particles_at(x, y, number) : times[o] / cells_of[o]);
+        });
         const double scale = load_scale(*std::ranges::max_element(loads), grid.box().cells());
         std::vector<std::int64_t> integers;
         for (const double l : loads) integers.push_back(std::llround(l * scale));
@@ -222,23 +218,20 @@ private:
     static std::int64_t ghosts_of(const Partition& p) {
         const std::vector<int> owner = owners_of(grid, p);
         std::int64_t ghosts = 0;
-        for (int x = 0; x < grid.cells[0]; ++x)
-            for (int y = 0; y < grid.cells[1]; ++y) {
-                std::set<int> others;
-                for (int i = -1; i <= 1; ++i)
-                    for (int j = std::max(0, y - 1); j <= std::min(grid.cells[1] - 1, y + 1); ++j)
-                        others.insert(owner[at((x + i + grid.cells[0]) % grid.cells[0], j)]);
-                ghosts += static_cast<std::int64_t>(others.size()) - 1;
-            }
+        for_each_cell(grid.box(), [&](int x, int y, int) {
+            std::set<int> others;
+            for (int i = -1; i <= 1; ++i)
+                for (int j = std::max(0, y - 1); j <= std::min(grid.cells[1] - 1, y + 1); ++j)
+                    others.insert(owner[at((x + i + grid.cells[0]) % grid.cells[0], j)]);
+            ghosts += static_cast<std::int64_t>(others.size()) - 1;
+        });
         return ghosts;
     }
     void adopt(const std::vector<std::int64_t>& loads, int number, const std::vector<double>& times, Row* row) {
         updates_ += !times.empty();
         load_step_ = number * every;
         lbe_model_ = efficiency_of(partition_, loads);
-        std::vector<std::int64_t> sizes;
-        for (int x = 0; x < grid.cells[0]; ++x)
-            for (int y = 0; y < grid.cells[1]; ++y) sizes.push_back(particles_at(x, y, number));
+        const std::vector<std::int64_t> sizes = particles(number);
         Scattered<Split> memory;
         const SerialTeam alone;
         const Partition next =
@@ -448,11 +441,10 @@ TEST_CASE("times that come from elsewhere take the place of counted ones, for th
     const Setting setting{team, grid, {processes, 1}, c.policy, meter};
     Balancing balancing = start(setting, c);
     HomeCells cells;
-    for (int x = 0; x < grid.cells[0]; ++x)
-        for (int y = 0; y < grid.cells[1]; ++y) {
-            cells.counts.push_back(counts_at(x, y, 1));
-            cells.work.push_back(work_at(x, y, 1));
-        }
+    for_each_cell(grid.box(), [&](int x, int y, int) {
+        cells.counts.push_back(counts_at(x, y, 1));
+        cells.work.push_back(work_at(x, y, 1));
+    });
     Measured measured;
     measured.moment = {every, 0, {}};
     measured.driver_times = std::vector<double>{1, 2, 3, 4, 5, 6};
@@ -493,8 +485,7 @@ TEST_CASE("by the wall clock an observation can end the round, and says why") {
     c.models = {"time_average", "particle_count"};
     Balancing two = start(setting, c);
     HomeCells cells;
-    for (int x = 0; x < grid.cells[0]; ++x)
-        for (int y = 0; y < grid.cells[1]; ++y) cells.counts.push_back(counts_at(x, y, 1));
+    for_each_cell(grid.box(), [&](int x, int y, int) { cells.counts.push_back(counts_at(x, y, 1)); });
     Measured measured;
     measured.moment = {20, 15, {}};
     measured.observed = uneven;

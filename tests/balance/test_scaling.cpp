@@ -78,7 +78,7 @@ TEST_CASE("a member's messages, collective calls and memory do not grow with the
         const double levels = std::log2(members);
         CAPTURE(members, messages, collectives, bytes);
         CHECK(static_cast<double>(collectives) < 30 + 2 * levels);
-        CHECK(static_cast<double>(messages) < 48 + 16 * levels);  // eight deliveries, each with sizes before the lists
+        CHECK(static_cast<double>(messages) < 40 + 8 * levels);  // eight deliveries
         CHECK(bytes < 1000);
     }
 }

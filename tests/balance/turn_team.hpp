@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A team of as many members as one likes in one thread: they take turns, and another one goes on where one would wait.
-// Each member runs the real code of the library; what is not real is the time of messages, of which each member's clock
-// keeps account by a simple model of a network without contention (Network). The memory that a member holds is counted
-// by a program that replaces operator new (bench/counting_new.cpp).
+// Teams without MPI. Each member runs the real code of the library, and all share one process. Members take turns in
+// one thread (Turns), so there may be 100,000 of them, or each has a thread of its own (thread_team.hpp). A member's
+// clock adds up the time of its messages by a model of a network without contention (Network). A program that replaces
+// operator new counts the memory that a member holds (bench/counting_new.cpp).
 #pragma once
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -14,7 +14,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -28,8 +30,8 @@ namespace turns {
 struct Memory {
     std::int64_t now = 0, most = 0;
 };
-/// Who is charged for what is allocated from now on; null: nobody.
-inline Memory* charged = nullptr;
+/// Who is charged for what this thread allocates from now on; null: nobody.
+inline thread_local Memory* charged = nullptr;
 
 /// What is allocated here belongs to the network, not to a member.
 class NobodyIsCharged {
@@ -55,18 +57,47 @@ struct Calls {
     std::int64_t calls = 0, bytes = 0;  ///< bytes: of a list that is summed, or that is known to all afterwards
 };
 
-/// What a member has done.
+/// What a member has done in its team and in those split from it.
+struct Counts {
+    std::int64_t messages = 0;          ///< that it has sent to another member, those of collective calls left out
+    std::int64_t collectives = 0;       ///< calls
+    std::int64_t largest_transfer = 0;  ///< the most bytes that one transfer has brought
+    std::int64_t gathered = 0;          ///< bytes
+    std::int64_t splits = 0;
+};
+
+/// What a member has done, with the messages of collective calls, and by the clock.
 struct Account {
     double clock = 0;  ///< seconds
     std::int64_t messages = 0, bytes = 0;
     std::map<int, Calls> together;  ///< by the size of the team
     Memory memory;
+    Counts counts;
+};
+
+/// Lets members wait for each other.
+class Scheduler {
+public:
+    Scheduler(int members, const Network& network) : network_(network), accounts_(members) {}
+    virtual ~Scheduler() = default;
+
+    Account& account(int member) { return accounts_[member]; }
+    const Network& network() const { return network_; }
+    /// Needed to read or change what members share. Empty where members take turns in one thread.
+    virtual std::unique_lock<std::mutex> lock() { return {}; }
+    /// Lets the member sleep until another one wakes it. held: the lock, which is free meanwhile.
+    virtual void wait(int member, std::unique_lock<std::mutex>& held) = 0;
+    virtual void wake(int member) = 0;
+
+private:
+    Network network_;
+    std::vector<Account> accounts_;
 };
 
 /// Runs members by turns.
-class Turns {
+class Turns final : public Scheduler {
 public:
-    Turns(int members, const Network& network) : network_(network), members_(members) {}
+    Turns(int members, const Network& network) : Scheduler(members, network), members_(members) {}
 
     /// Runs body(member) for all members, each on a stack of so many bytes. Throws what a member throws, and
     /// std::logic_error where all wait.
@@ -90,7 +121,7 @@ public:
         while (!ready_.empty()) {
             now_ = ready_.front();
             ready_.pop_front();
-            charged = &members_[now_].account.memory;
+            charged = &account(now_).memory;
             swapcontext(&scheduler_, &members_[now_].context);
             charged = nullptr;
             if (error_) break;
@@ -105,14 +136,11 @@ public:
         if (done < members_.size()) throw std::logic_error("all members wait");
     }
 
-    Account& account(int member) { return members_[member].account; }
-    const Network& network() const { return network_; }
-    /// The member whose turn it is goes on when another one wakes it.
-    void wait() {
-        swapcontext(&members_[now_].context, &scheduler_);
+    void wait(int member, std::unique_lock<std::mutex>&) override {
+        swapcontext(&members_[member].context, &scheduler_);
         if (abandoned_) throw Abandoned();
     }
-    void wake(int member) {
+    void wake(int member) override {
         const NobodyIsCharged network;
         ready_.push_back(member);
     }
@@ -120,7 +148,6 @@ public:
 private:
     struct Member {
         ucontext_t context;
-        Account account;
         bool begun = false, done = false;
     };
     struct Abandoned {};
@@ -137,7 +164,6 @@ private:
         all.members_[m].done = true;
     }
 
-    Network network_;
     std::vector<Member> members_;
     ucontext_t scheduler_{};
     const std::function<void(int)>* body_ = nullptr;
@@ -149,10 +175,18 @@ private:
 
 using Bytes = std::vector<std::byte>;
 
+/// Places of parts that lie one behind the other.
+inline std::vector<std::size_t> places_in_line(std::span<const balance::Part> parts) {
+    std::vector<std::size_t> at;
+    std::size_t next = 0;
+    for (const balance::Part& p : parts) at.push_back(std::exchange(next, next + p.bytes));
+    return at;
+}
+
 /// What the members of one team share.
 struct Board {
-    Board(Turns& t, std::vector<int> m)
-        : turns(t), members(std::move(m)), mail(members.size()), waits(members.size()) {}
+    Board(Scheduler& s, std::vector<int> m)
+        : scheduler(s), members(std::move(m)), mail(members.size()), waits(members.size()) {}
 
     /// A collective call that members are entering; the last one completes it.
     struct Call {
@@ -165,10 +199,11 @@ struct Board {
     };
     struct Letter {
         Bytes bytes;
+        std::vector<std::size_t> parts;  ///< their sizes
         double arrival;
     };
 
-    Turns& turns;
+    Scheduler& scheduler;
     std::vector<int> members;  ///< among all
     std::shared_ptr<Call> call;
     std::vector<int> asleep;                              ///< those that wait for the call's completion
@@ -180,10 +215,13 @@ class Team final : public balance::Team {
 public:
     Team(std::shared_ptr<Board> board, int rank) : board_(std::move(board)), rank_(rank) {}
     /// All members; each makes its own.
-    static std::shared_ptr<Board> all(Turns& turns, int members) {
+    static std::shared_ptr<Board> all(Scheduler& scheduler, int members) {
         std::vector<int> everybody(members);
-        for (int m = 0; m < members; ++m) everybody[m] = m;
-        return std::make_shared<Board>(turns, std::move(everybody));
+        std::iota(everybody.begin(), everybody.end(), 0);
+        return std::make_shared<Board>(scheduler, std::move(everybody));
+    }
+    static const Counts& counts_of(const balance::Team& team) {
+        return dynamic_cast<const Team&>(team).account().counts;
     }
 
     int rank() const override { return rank_; }
@@ -200,6 +238,7 @@ public:
         if (rank_ == 0) clock() = call->latest + rounds() * network().hop(0) + transfer(bytes);
         sent(1, static_cast<std::int64_t>(mine.size()));
         together(rank_ == 0 ? bytes : 0);
+        account().counts.gathered += rank_ == 0 ? bytes : 0;
         return rank_ == 0 ? joined(*call) : Bytes();
     }
     Bytes all_gather(std::span<const std::byte> mine) const override {
@@ -208,6 +247,7 @@ public:
         clock() = call->latest + rounds() * network().hop(0) + transfer(bytes);
         sent(rounds(), bytes);
         together(bytes);
+        account().counts.gathered += bytes;
         return joined(*call);
     }
     void broadcast(std::span<std::byte> bytes) const override {
@@ -223,8 +263,10 @@ public:
         together(static_cast<std::int64_t>(bytes.size()));
     }
     Bytes pass_on(int distance, std::span<const std::byte> bytes) const override {
-        post((rank_ + distance) % size(), bytes);
-        return receive((rank_ - distance + size()) % size());
+        post((rank_ + distance) % size(), bytes, {bytes.size()});
+        Bytes arrived = receive((rank_ - distance + size()) % size()).bytes;
+        count_transfer(arrived.size());
+        return arrived;
     }
     std::unique_ptr<balance::Channel> channel() const override { return std::make_unique<Letters>(*this); }
     std::unique_ptr<balance::Team> split(int colour) const override {
@@ -240,12 +282,13 @@ public:
                                    for (const auto& [its, group] : groups) {
                                        std::vector<int> ids;
                                        for (const int m : group) ids.push_back(board_->members[m]);
-                                       const auto part = std::make_shared<Board>(board_->turns, std::move(ids));
+                                       const auto part = std::make_shared<Board>(board_->scheduler, std::move(ids));
                                        for (int i = 0; i < static_cast<int>(group.size()); ++i)
                                            c.parts[group[i]] = {part, i};
                                    }
                                });
         clock() = call->latest + rounds() * network().hop(0);
+        ++account().counts.splits;
         return std::make_unique<Team>(call->parts[rank_].first, call->parts[rank_].second);
     }
 
@@ -257,8 +300,8 @@ private:
         return rounds;
     }
     double transfer(std::int64_t bytes) const { return static_cast<double>(bytes) / network().bytes_per_second; }
-    const Network& network() const { return board_->turns.network(); }
-    Account& account() const { return board_->turns.account(board_->members[rank_]); }
+    const Network& network() const { return board_->scheduler.network(); }
+    Account& account() const { return board_->scheduler.account(board_->members[rank_]); }
     double& clock() const { return account().clock; }
     void sent(std::int64_t messages, std::int64_t bytes) const {
         account().messages += messages;
@@ -269,6 +312,11 @@ private:
         Calls& calls = account().together[size()];
         ++calls.calls;
         calls.bytes += bytes;
+    }
+
+    void count_transfer(std::size_t bytes) const {
+        std::int64_t& largest = account().counts.largest_transfer;
+        largest = std::max(largest, static_cast<std::int64_t>(bytes));
     }
 
     void give(Board::Call& c, std::span<const std::byte> mine) const {
@@ -290,6 +338,8 @@ private:
     }
     template <class Enter, class Complete>
     std::shared_ptr<Board::Call> meet(Enter enter, Complete complete) const {
+        ++account().counts.collectives;
+        std::unique_lock held = board_->scheduler.lock();
         std::shared_ptr<Board::Call> call;
         {
             const NobodyIsCharged network;
@@ -301,12 +351,12 @@ private:
             if (++call->arrived == size()) {
                 complete(*call);
                 b.call = nullptr;
-                for (const int m : std::exchange(b.asleep, {})) b.turns.wake(m);
+                for (const int m : std::exchange(b.asleep, {})) b.scheduler.wake(m);
                 return call;
             }
             b.asleep.push_back(board_->members[rank_]);
         }
-        board_->turns.wait();
+        board_->scheduler.wait(board_->members[rank_], held);
         return call;
     }
 
@@ -329,31 +379,34 @@ private:
         together(bytes);
     }
 
-    void post(int member, std::span<const std::byte> bytes) const {
+    void post(int member, std::span<const std::byte> bytes, std::vector<std::size_t> parts) const {
         const NobodyIsCharged nobody;
+        ++account().counts.messages;
+        const std::unique_lock held = board_->scheduler.lock();
         clock() += network().message_seconds;
         sent(1, static_cast<std::int64_t>(bytes.size()));
         board_->mail[member][rank_].push_back(
             {{bytes.begin(), bytes.end()},
+             std::move(parts),
              clock() + network().latency_seconds + transfer(static_cast<std::int64_t>(bytes.size()))});
         if (!board_->waits[member]) return;
         board_->waits[member] = false;
-        board_->turns.wake(board_->members[member]);
+        board_->scheduler.wake(board_->members[member]);
     }
-    Bytes receive(int member) const {
+    Board::Letter receive(int member) const {
+        std::unique_lock held = board_->scheduler.lock();
         auto& mine = board_->mail[rank_];
         auto from = mine.find(member);
         for (; from == mine.end(); from = mine.find(member)) {
             board_->waits[rank_] = true;
-            board_->turns.wait();
+            board_->scheduler.wait(board_->members[rank_], held);
         }
-        const Board::Letter& letter = from->second.front();
+        Board::Letter letter = from->second.front();
         clock() = std::max(clock(), letter.arrival);
-        Bytes bytes = letter.bytes;
         const NobodyIsCharged nobody;
         from->second.pop_front();
         if (from->second.empty()) mine.erase(from);
-        return bytes;
+        return letter;
     }
 
     class Letters final : public balance::Channel {
@@ -362,48 +415,49 @@ private:
         Places lay_out(std::span<const balance::Part> sent, std::span<const balance::Part> received) override {
             out_.assign(sent.begin(), sent.end());
             in_.assign(received.begin(), received.end());
-            return {in_line(sent), in_line(received)};
+            return {places_in_line(sent), places_in_line(received)};
         }
         void start(std::span<const std::byte> sent, std::span<std::byte> received,
                    std::shared_ptr<const void>) override {
-            std::map<int, Bytes> letters;  // one to each member
+            std::map<int, std::pair<Bytes, std::vector<std::size_t>>> letters;  // one to each member
             for (const balance::Part& p : out_) {
                 const auto bytes = sent.first(p.bytes);
-                Bytes& letter = letters[p.member];
-                letter.insert(letter.end(), bytes.begin(), bytes.end());
+                auto& [all, sizes] = letters[p.member];
+                all.insert(all.end(), bytes.begin(), bytes.end());
+                sizes.push_back(p.bytes);
                 sent = sent.subspan(p.bytes);
             }
-            for (const auto& [member, letter] : letters) team_.post(member, letter);
+            for (const auto& [member, letter] : letters) team_.post(member, letter.first, letter.second);
+            team_.count_transfer(received.size());
             room_ = received;
         }
         std::vector<std::size_t> wait_for_some() override {
             if (room_.empty()) return {};
             finish();
             std::vector<std::size_t> all(in_.size());
-            for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+            std::iota(all.begin(), all.end(), 0);
             return all;
         }
         void finish() override {
             if (room_.empty()) return;
-            std::map<int, std::pair<Bytes, std::size_t>> letters;  // with what was taken from each
+            struct Opened {
+                Board::Letter letter;
+                std::size_t parts, bytes;  // that were taken from it
+            };
+            std::map<int, Opened> letters;
             for (const balance::Part& p : in_) letters[p.member] = {};
-            for (auto& [member, letter] : letters) letter.first = team_.receive(member);
+            for (auto& [member, opened] : letters) opened.letter = team_.receive(member);
             for (const balance::Part& p : in_) {
-                auto& [bytes, taken] = letters[p.member];
-                if (bytes.size() - taken < p.bytes) throw std::logic_error("a part is larger than was announced");
-                std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(taken), p.bytes, room_.begin());
+                auto& [letter, parts, taken] = letters[p.member];
+                if (parts == letter.parts.size() || letter.parts[parts++] != p.bytes)
+                    throw std::logic_error("a part has another size than was announced");
+                std::copy_n(letter.bytes.begin() + static_cast<std::ptrdiff_t>(taken), p.bytes, room_.begin());
                 taken += p.bytes;
                 room_ = room_.subspan(p.bytes);
             }
         }
 
     private:
-        static std::vector<std::size_t> in_line(std::span<const balance::Part> parts) {
-            std::vector<std::size_t> at;
-            std::size_t next = 0;
-            for (const balance::Part& p : parts) at.push_back(std::exchange(next, next + p.bytes));
-            return at;
-        }
         const Team& team_;  // lives longer
         std::vector<balance::Part> out_, in_;
         std::span<std::byte> room_;

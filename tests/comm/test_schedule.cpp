@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "comm/message_plan.hpp"
@@ -143,91 +144,120 @@ TEST_CASE("the rank that gets most is the aggregator of its node") {
     CHECK(comm::aggregator_of(std::vector<balance::Part>{{6, 10}, {5, 10}}) == 5);
 }
 
-// All ranks' plans together, carried out on paper: each byte of each part takes the way that the plans say.
-TEST_CASE("the plans of all ranks fit together") {
-    for (int trial = 0; trial < 300; ++trial) {
-        const int ranks = 2 + random_below(9), per_node = 1 + random_below(4);
+namespace {
+
+/// The plans of all ranks together, carried out on paper: each byte of each part takes the way that the plans say.
+class OnPaper {
+public:
+    OnPaper() {
+        for (int from = 0; from < ranks_; ++from)
+            for (int to = 0; to < ranks_; ++to)
+                for (int k = random_below(4); k > 0 && from != to; --k)
+                    parts_.push_back({from, to, static_cast<std::size_t>(1 + random_below(300))});
+        for (int r = 0; r < ranks_; ++r) plan(r);
+    }
+
+    void carry_out() {
+        for (int r = 0; r < ranks_; ++r)
+            for (const MessagePlan::Send& s : plans_[r].sends)
+                mail_[{r, s.to, s.tag}].push_back({out_[r].begin() + s.at, out_[r].begin() + s.at + s.bytes});
+        for (const bool aggregated : {true, false})
+            for (int r = 0; r < ranks_; ++r)
+                for (const MessagePlan::Receive& m : plans_[r].receives)
+                    if (m.forwards.empty() != aggregated) receive(r, m, aggregated ? forwarding_[r] : in_[r]);
+        for (const auto& [key, box] : mail_) REQUIRE(box.empty());
+    }
+
+    void check_received() const {
+        for (int r = 0; r < ranks_; ++r)
+            for (std::size_t i = 0; i < received_[r].size(); ++i)
+                for (std::size_t b = 0; b < parts_[received_[r][i]].bytes; ++b)
+                    REQUIRE(in_[r][plans_[r].places.received[i] + b] == Byte{received_[r][i], b});
+    }
+
+private:
+    struct Part {
+        int from, to;
+        std::size_t bytes;
+    };
+    using Byte = std::pair<std::size_t, std::size_t>;  // the part's number and the place in it
+    using Lists = std::vector<std::vector<Byte>>;      // one of each rank
+
+    static NodeMap nodes_of(int ranks, int per_node) {
         std::vector<int> node(ranks);
         for (int r = 0; r < ranks; ++r) node[r] = r / per_node;
-        const NodeMap nodes(node);
-        const Schedule schedule{any<Order>(), any<Aggregate>(), false, 200,
-                                random_below(2) ? std::size_t{150} : std::size_t{1} << 30};
-        struct Part {
-            int from, to;
-            std::size_t bytes;
-        };
-        std::vector<Part> parts;
-        for (int from = 0; from < ranks; ++from)
-            for (int to = 0; to < ranks; ++to)
-                for (int k = random_below(4); k > 0 && from != to; --k)
-                    parts.push_back({from, to, static_cast<std::size_t>(1 + random_below(300))});
-        const auto of = [&](int rank, int Part::*me, int Part::*other, std::vector<std::size_t>& numbers) {
-            std::vector<balance::Part> list;
-            for (int r = 0; r < ranks; ++r)
-                for (std::size_t p = 0; p < parts.size(); ++p)
-                    if (parts[p].*me == rank && parts[p].*other == r)
-                        list.push_back({r, parts[p].bytes}), numbers.push_back(p);
-            return list;
-        };
-        std::vector<MessagePlan> plans;
-        std::vector<std::vector<std::size_t>> sent(ranks), received(ranks);  // numbers of parts
-        // A byte is told by its part and its place there.
-        using Byte = std::pair<std::size_t, std::size_t>;
-        std::vector<std::vector<Byte>> out(ranks), in(ranks), forwarding(ranks);
-        for (int r = 0; r < ranks; ++r) {
-            const auto to = of(r, &Part::from, &Part::to, sent[r]), from = of(r, &Part::to, &Part::from, received[r]);
-            comm::NodeTraffic traffic;
-            std::map<int, std::vector<char>> towards, coming;
-            traffic.targets.resize(nodes.nodes()), traffic.sources.resize(nodes.nodes());
-            for (const Part& p : parts) {
-                if (!comm::is_forwarded(p.bytes, p.from, p.to, nodes, schedule)) continue;
-                if (nodes.of(p.to) == nodes.of(r)) traffic.parts.push_back({p.from, p.to, p.bytes});
-                towards[nodes.of(p.from)].resize(nodes.nodes()), coming[nodes.of(p.to)].resize(nodes.nodes());
-                towards[nodes.of(p.from)][nodes.of(p.to)] = coming[nodes.of(p.to)][nodes.of(p.from)] = 1;
-            }
-            for (const auto& [n, list] : towards) traffic.targets[n] = std::count(list.begin(), list.end(), 1);
-            for (const auto& [n, list] : coming) traffic.sources[n] = std::count(list.begin(), list.end(), 1);
-            plans.push_back(plan_messages(r, to, from, nodes, schedule, traffic));
-            std::size_t bytes = 0;
-            for (std::size_t i = 0; i < to.size(); ++i) bytes += to[i].bytes;
-            out[r].resize(bytes);
-            for (std::size_t i = 0; i < to.size(); ++i)
-                for (std::size_t b = 0; b < to[i].bytes; ++b) out[r][plans[r].places.sent[i] + b] = {sent[r][i], b};
-            bytes = 0;
-            for (const auto& p : from) bytes += p.bytes;
-            in[r].assign(bytes, {~std::size_t{0}, 0});
-            forwarding[r].resize(plans[r].forwarding_bytes);
+        return NodeMap(node);
+    }
+    std::vector<balance::Part> parts_of(int rank, int Part::*me, int Part::*other, Sizes& numbers) const {
+        std::vector<balance::Part> list;
+        for (int r = 0; r < ranks_; ++r)
+            for (std::size_t p = 0; p < parts_.size(); ++p)
+                if (parts_[p].*me == rank && parts_[p].*other == r)
+                    list.push_back({r, parts_[p].bytes}), numbers.push_back(p);
+        return list;
+    }
+    comm::NodeTraffic traffic_of(int rank) const {
+        comm::NodeTraffic traffic;
+        std::map<int, std::set<int>> towards, coming;
+        traffic.targets.resize(nodes_.nodes()), traffic.sources.resize(nodes_.nodes());
+        for (const Part& p : parts_) {
+            if (!comm::is_forwarded(p.bytes, p.from, p.to, nodes_, schedule_)) continue;
+            if (nodes_.of(p.to) == nodes_.of(rank)) traffic.parts.push_back({p.from, p.to, p.bytes});
+            towards[nodes_.of(p.from)].insert(nodes_.of(p.to));
+            coming[nodes_.of(p.to)].insert(nodes_.of(p.from));
         }
-        // What waits to be received, by sender, receiver and tag.
-        std::map<std::tuple<int, int, int>, std::vector<std::vector<Byte>>> mail;
-        const auto take = [&](int from, int to, int tag, std::size_t bytes) {
-            auto& box = mail[{from, to, tag}];
-            REQUIRE(!box.empty());
-            const std::vector<Byte> message = box.front();
-            box.erase(box.begin());
-            REQUIRE(message.size() == bytes);
-            REQUIRE(bytes <= schedule.piece);
-            return message;
-        };
-        for (int r = 0; r < ranks; ++r)
-            for (const MessagePlan::Send& s : plans[r].sends)
-                mail[{r, s.to, s.tag}].push_back({out[r].begin() + s.at, out[r].begin() + s.at + s.bytes});
-        for (const bool aggregated : {true, false})
-            for (int r = 0; r < ranks; ++r)
-                for (const MessagePlan::Receive& m : plans[r].receives) {
-                    if (m.forwards.empty() == aggregated) continue;
-                    const std::vector<Byte> message = take(m.from, r, m.tag, m.bytes);
-                    std::copy(message.begin(), message.end(), (aggregated ? forwarding[r] : in[r]).begin() + m.at);
-                    for (const MessagePlan::Forward& h : m.forwards) {
-                        const auto begin = forwarding[r].begin() + h.at, end = begin + h.bytes;
-                        if (h.to == r) std::copy(begin, end, in[r].begin() + h.place);
-                        else mail[{r, h.to, h.tag}].push_back({begin, end});
-                    }
-                }
-        for (const auto& [key, box] : mail) REQUIRE(box.empty());
-        for (int r = 0; r < ranks; ++r)
-            for (std::size_t i = 0; i < received[r].size(); ++i)
-                for (std::size_t b = 0; b < parts[received[r][i]].bytes; ++b)
-                    REQUIRE(in[r][plans[r].places.received[i] + b] == Byte{received[r][i], b});
+        for (const auto& [n, nodes] : towards) traffic.targets[n] = std::ssize(nodes);
+        for (const auto& [n, nodes] : coming) traffic.sources[n] = std::ssize(nodes);
+        return traffic;
+    }
+    static std::size_t bytes_of(const std::vector<balance::Part>& parts) {
+        std::size_t bytes = 0;
+        for (const balance::Part& p : parts) bytes += p.bytes;
+        return bytes;
+    }
+    void plan(int r) {
+        Sizes sent;
+        const auto to = parts_of(r, &Part::from, &Part::to, sent),
+                   from = parts_of(r, &Part::to, &Part::from, received_[r]);
+        plans_.push_back(plan_messages(r, to, from, nodes_, schedule_, traffic_of(r)));
+        out_[r].resize(bytes_of(to));
+        for (std::size_t i = 0; i < to.size(); ++i)
+            for (std::size_t b = 0; b < to[i].bytes; ++b) out_[r][plans_[r].places.sent[i] + b] = {sent[i], b};
+        in_[r].assign(bytes_of(from), {~std::size_t{0}, 0});
+        forwarding_[r].resize(plans_[r].forwarding_bytes);
+    }
+    void receive(int r, const MessagePlan::Receive& m, std::vector<Byte>& room) {
+        auto& box = mail_[{m.from, r, m.tag}];
+        REQUIRE(!box.empty());
+        const std::vector<Byte> message = box.front();
+        box.erase(box.begin());
+        REQUIRE(message.size() == m.bytes);
+        REQUIRE(m.bytes <= schedule_.piece);
+        std::copy(message.begin(), message.end(), room.begin() + m.at);
+        for (const MessagePlan::Forward& h : m.forwards) {
+            const auto begin = forwarding_[r].begin() + h.at, end = begin + h.bytes;
+            if (h.to == r) std::copy(begin, end, in_[r].begin() + h.place);
+            else mail_[{r, h.to, h.tag}].push_back({begin, end});
+        }
+    }
+
+    const int ranks_ = 2 + random_below(9);
+    const NodeMap nodes_ = nodes_of(ranks_, 1 + random_below(4));
+    const Schedule schedule_{any<Order>(), any<Aggregate>(), false, 200,
+                             random_below(2) ? std::size_t{150} : std::size_t{1} << 30};
+    std::vector<Part> parts_;
+    std::vector<MessagePlan> plans_;
+    std::vector<Sizes> received_ = std::vector<Sizes>(ranks_);  // numbers of parts
+    Lists out_ = Lists(ranks_), in_ = Lists(ranks_), forwarding_ = Lists(ranks_);
+    std::map<std::tuple<int, int, int>, Lists> mail_;  // to be received, by sender, receiver and tag
+};
+
+}  // namespace
+
+TEST_CASE("the plans of all ranks fit together") {
+    for (int trial = 0; trial < 300; ++trial) {
+        OnPaper all;
+        all.carry_out();
+        all.check_received();
     }
 }
