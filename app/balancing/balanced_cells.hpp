@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "balance/grid/for_each.hpp"
 #include "balance/round.hpp"
 
 namespace app {
@@ -26,9 +27,7 @@ BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use
 /// Calls visit(place) for each cell of a box; place: in lists of all cells.
 template <class Visit>
 void for_each_cell(const balance::Grid& grid, const balance::Box& box, Visit visit) {
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y)
-            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(balance::place_in(grid.box(), x, y, z));
+    balance::for_each_cell(box, [&](int x, int y, int z) { visit(balance::place_in(grid.box(), x, y, z)); });
 }
 
 /// Calls visit(process, box) for each box of a partition, in order.

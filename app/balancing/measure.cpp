@@ -9,6 +9,7 @@
 
 #include "app/balancing/machine.hpp"
 #include "app/balancing/simulated_cost.hpp"
+#include "balance/grid/for_each.hpp"
 #include "comm/agreed.hpp"
 #include "comm/clock.hpp"
 
@@ -103,10 +104,8 @@ std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::Ran
                     all += loads.back();
                 }
             double part = 0;
-            for (int x = shared.lower[0]; x < shared.upper[0]; ++x)
-                for (int y = shared.lower[1]; y < shared.upper[1]; ++y)
-                    for (int z = shared.lower[2]; z < shared.upper[2]; ++z)
-                        part += loads[balance::place_in(tile, x, y, z)];
+            balance::for_each_cell(shared,
+                                   [&](int x, int y, int z) { part += loads[balance::place_in(tile, x, y, z)]; });
             parts[i].nanoseconds += std::llround(time * part / all);
         }
     }

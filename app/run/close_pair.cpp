@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/run/plain_engine.hpp"
+#include "balance/grid/for_each.hpp"
 #include "balance/team.hpp"
 #include "md/initial.hpp"
 
@@ -40,13 +41,12 @@ void for_each_own_cell(const Engine& engine, Use use) {
         const std::vector<std::int32_t> counts = engine.tiles().counts(t);
         Cell cell{0, t, 0, 0};
         std::size_t k = 0;
-        for (int x = box.lower[0]; x < box.upper[0]; ++x)
-            for (int y = box.lower[1]; y < box.upper[1]; ++y)
-                for (int z = box.lower[2]; z < box.upper[2]; ++z, ++k, ++place, cell.first += cell.particles) {
-                    cell.number = balance::place_in(grid, x, y, z);
-                    cell.particles = counts[k];
-                    use(cell, place);
-                }
+        balance::for_each_cell(box, [&](int x, int y, int z) {
+            cell.number = balance::place_in(grid, x, y, z);
+            cell.particles = counts[k++];
+            use(cell, place++);
+            cell.first += cell.particles;
+        });
     }
 }
 

@@ -4,7 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
-// One line for each criterion: the name `x` for decks, of which a file of its own defines make_x().
+// One line for each criterion: the name `x` for decks. A file of this folder defines make_x(), simple.cpp those without
+// memory.
 // clang-format off
 #define STEELYARD_CRITERIA(add) \
     add(gain)                   \

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "balance/grid/for_each.hpp"
+
 namespace balance {
 namespace {
 
@@ -207,10 +209,7 @@ std::vector<std::int64_t> whole_field(const Team& team, const Grid& grid, std::s
     const Homes homes{grid, team.size()};
     auto next = by_home.begin();
     for (int m = 0; m < team.size() && next != by_home.end(); ++m) {
-        const Box home = homes.of(m);
-        for (int x = home.lower[0]; x < home.upper[0]; ++x)
-            for (int y = home.lower[1]; y < home.upper[1]; ++y)
-                for (int z = home.lower[2]; z < home.upper[2]; ++z) all[place_in(grid.box(), x, y, z)] = *next++;
+        for_each_cell(homes.of(m), [&](int x, int y, int z) { all[place_in(grid.box(), x, y, z)] = *next++; });
     }
     return all;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "balance/grid/field.hpp"
+#include "balance/grid/for_each.hpp"
 
 namespace balance {
 namespace {
@@ -19,18 +20,12 @@ struct FramePart {
     Box in_grid, in_frame;
 };
 std::vector<FramePart> parts_of_frame(const Grid& grid, const Box& frame) {
-    const auto images = [&](int axis) {
-        const bool wraps = axis < grid.dimensions && grid.periodic[axis];
-        return wraps ? (reach + grid.cells[axis] - 1) / grid.cells[axis] : 0;
-    };
     std::vector<FramePart> parts;
-    for (int x = -images(0); x <= images(0); ++x)
-        for (int y = -images(1); y <= images(1); ++y)
-            for (int z = -images(2); z <= images(2); ++z) {
-                const std::array<int, 3> image{x * grid.cells[0], y * grid.cells[1], z * grid.cells[2]};
-                const Box there = intersection(shifted(frame, image), grid.box());
-                if (!there.empty()) parts.push_back({there, shifted(there, {-image[0], -image[1], -image[2]})});
-            }
+    for_each_image(grid, reach, [&](const std::array<int, 3>& image) {
+        const std::array<int, 3> back{-image[0], -image[1], -image[2]};
+        const Box there = intersection(shifted(frame, offset_of(grid, image)), grid.box());
+        if (!there.empty()) parts.push_back({there, shifted(there, offset_of(grid, back))});
+    });
     return parts;
 }
 

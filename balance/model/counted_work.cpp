@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "balance/grid/for_each.hpp"
+
 namespace balance {
 namespace {
 
@@ -12,10 +14,9 @@ namespace {
 template <class Visit>
 void for_each_cell(const CountedCells& cells, Visit visit) {
     std::size_t i = 0;
-    for (int x = cells.home.lower[0]; x < cells.home.upper[0]; ++x)
-        for (int y = cells.home.lower[1]; y < cells.home.upper[1]; ++y)
-            for (int z = cells.home.lower[2]; z < cells.home.upper[2]; ++z)
-                visit(i++, (x + 0.5) * cells.cell_width[0], (y + 0.5) * cells.cell_width[1]);
+    for_each_cell(cells.home, [&](int x, int y, int) {
+        visit(i++, (x + 0.5) * cells.cell_width[0], (y + 0.5) * cells.cell_width[1]);
+    });
 }
 
 }  // namespace

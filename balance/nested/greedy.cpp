@@ -47,8 +47,7 @@ Region piece_for(const Taker& taker, const Region& region, const Loads& loads, s
 }  // namespace
 
 NodeSplit split_greedily(const NodeProblem& node) {
-    const UniformLoads counts;
-    const Loads& loads = load_in(node.region, node.loads) > 0 ? node.loads : counts;
+    const Loads& loads = loads_or_counts(node.region, node.loads);
     NodeSplit split{std::vector<Region>(node.parts.cpus.size()), std::vector<Region>(node.parts.accelerators.size())};
     std::vector<Taker> takers = takers_of(node, loads, split);
     Region rest = node.region;

@@ -116,8 +116,7 @@ double speed_of(const NodeParts& parts) {
 
 NodeSplit split_inner_outer(const NodeProblem& node) {
     constexpr double worth_contacts = 1.002;  // slower by this, a node does without zones
-    const UniformLoads counts;
-    const Loads& loads = load_in(node.region, node.loads) > 0 ? node.loads : counts;
+    const Loads& loads = loads_or_counts(node.region, node.loads);
     const std::vector<double>& speeds = node.parts.accelerators;
     std::vector<std::size_t> order(speeds.size());
     std::iota(order.begin(), order.end(), 0);
@@ -137,8 +136,7 @@ NodeSplit split_inner_outer(const NodeProblem& node) {
 }
 
 std::vector<double> shortfall_of(const NodeProblem& node, const NodeSplit& split) {
-    const UniformLoads counts;
-    const Loads& loads = load_in(node.region, node.loads) > 0 ? node.loads : counts;
+    const Loads& loads = loads_or_counts(node.region, node.loads);
     const double unit = static_cast<double>(load_in(node.region, loads)) / speed_of(node.parts);
     std::vector<double> shortfall;
     for (std::size_t a = 0; a < split.accelerators.size(); ++a) {

@@ -68,13 +68,17 @@ void split(const Region& region, const Loads& loads, std::span<const PartNeed> p
 
 }  // namespace
 
+const Loads& loads_or_counts(const Region& region, const Loads& loads) {
+    static const UniformLoads counts;
+    return load_in(region, loads) > 0 ? loads : counts;
+}
+
 std::vector<SplitPart> split_region(const Region& region, const Loads& loads, std::span<const PartNeed> parts,
                                     double tolerance) {
     std::vector<SplitPart> result;
     result.reserve(parts.size());
     if (parts.empty()) return result;
-    const UniformLoads counts;
-    split(region, load_in(region, loads) > 0 ? loads : counts, parts, tolerance, 0, result);
+    split(region, loads_or_counts(region, loads), parts, tolerance, 0, result);
     return result;
 }
 

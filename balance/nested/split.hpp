@@ -21,6 +21,9 @@ struct SplitPart {
     int axis = 0;  ///< of the last cut that made it
 };
 
+/// Returns `loads`, or UniformLoads if the region has no load. By cells such a region can still be split.
+const Loads& loads_or_counts(const Region& region, const Loads& loads);
+
 /// Splits a region by recursive bisection across the longest side of its bounding box, in the order of the recursion:
 /// neighbours in the list are neighbours in space. Each cut is off by no more than `tolerance` times the load of a
 /// part, or half a cell. A region without load is split by cells. Where the region has fewer cells than the parts

@@ -8,37 +8,34 @@
 #include <utility>
 
 #include "balance/delivery.hpp"
+#include "balance/grid/for_each.hpp"
 
 namespace balance {
 namespace {
 
 // Calls visit(box) for a box with a halo, clipped to the grid, and for its images that meet the grid.
 template <class Visit>
-void for_each_image(const Grid& grid, const Box& box, int width, Visit visit) {
+void for_each_part(const Grid& grid, const Box& box, int width, Visit visit) {
     const Box wide = with_halo(box, halo_of(grid, width));
-    const auto images = [&](int axis) { return axis < grid.dimensions && grid.periodic[axis] ? 1 : 0; };
-    for (int x = -images(0); x <= images(0); ++x)
-        for (int y = -images(1); y <= images(1); ++y)
-            for (int z = -images(2); z <= images(2); ++z) {
-                const Box there =
-                    intersection(shifted(wide, {x * grid.cells[0], y * grid.cells[1], z * grid.cells[2]}), grid.box());
-                if (!there.empty()) visit(there);
-            }
+    for_each_image(grid, width, [&](const std::array<int, 3>& image) {
+        const Box there = intersection(shifted(wide, offset_of(grid, image)), grid.box());
+        if (!there.empty()) visit(there);
+    });
 }
 
 // The members at whose homes such cells are.
 std::set<int> homes_of(const Homes& homes, std::span<const Box> boxes, int width) {
     std::set<int> members;
     for (const Box& b : boxes)
-        for_each_image(homes.grid, b, width,
-                       [&](const Box& there) { homes.for_each_in(there, [&](int m) { members.insert(m); }); });
+        for_each_part(homes.grid, b, width,
+                      [&](const Box& there) { homes.for_each_in(there, [&](int m) { members.insert(m); }); });
     return members;
 }
 
 // Those that own such cells, of the processes that are known here.
 ProcessBoxes owners_of(const Grid& grid, const ProcessBoxes& known, std::span<const Box> boxes, int width) {
     std::vector<Box> wanted;
-    for (const Box& b : boxes) for_each_image(grid, b, width, [&](const Box& there) { wanted.push_back(there); });
+    for (const Box& b : boxes) for_each_part(grid, b, width, [&](const Box& there) { wanted.push_back(there); });
     ProcessBoxes found;
     for (std::int64_t i = 0; i < known.size(); ++i) {
         const std::span<const Box> its = known.of(i);

@@ -9,13 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "balance/grid/for_each.hpp"
+
 namespace balance {
 namespace {
-
-std::array<int, 3> scaled(std::array<int, 3> image, const Grid& grid, int sign) {
-    for (int a = 0; a < 3; ++a) image[a] *= sign * grid.cells[a];
-    return image;
-}
 
 // Calls visit(id, cells) for each tile of a rank.
 template <class Visit>
@@ -54,14 +51,14 @@ void add_halo(const Decomposition& decomposition, int rank, int width, TileId id
               std::array<int, 3> image, Moves& moves) {
     const Grid& grid = decomposition.grid();
     const std::array<int, 3> halo = halo_of(grid, width), mirrored{-image[0], -image[1], -image[2]};
-    const Box seen = shifted(with_halo(cells, halo), scaled(image, grid, -1));
+    const Box seen = shifted(with_halo(cells, halo), offset_of(grid, mirrored));
     decomposition.for_each_tile_in(seen, [&](const TileId& other, const Box& others_cells) {
         if (other == id && image == std::array<int, 3>{}) return;
         const Move in{other, id, intersection(seen, others_cells), image};
         const int owner = decomposition.rank_of(other.process);
         if (owner == rank) return moves.local(in);
         moves.incoming(owner, in);
-        const Box theirs = shifted(with_halo(others_cells, halo), scaled(mirrored, grid, -1));
+        const Box theirs = shifted(with_halo(others_cells, halo), offset_of(grid, image));
         if (const Box box = intersection(theirs, cells); !box.empty())
             moves.outgoing(owner, {id, other, box, mirrored});
     });
@@ -76,13 +73,11 @@ Plan halo_plan(const Decomposition& decomposition, int rank, int width) {
             throw std::invalid_argument("a halo of " + std::to_string(width) +
                                         " cells does not fit a periodic axis of " + std::to_string(grid.cells[a]) +
                                         " cells");
-    const std::array<int, 3> images{grid.periodic[0], grid.periodic[1], grid.dimensions == 3 && grid.periodic[2]};
     Moves moves;
     for_each_tile_of(decomposition, rank, [&](TileId id, const Box& cells) {
-        for (int x = -images[0]; x <= images[0]; ++x)
-            for (int y = -images[1]; y <= images[1]; ++y)
-                for (int z = -images[2]; z <= images[2]; ++z)
-                    add_halo(decomposition, rank, width, id, cells, {x, y, z}, moves);
+        for_each_image(grid, width, [&](const std::array<int, 3>& image) {
+            add_halo(decomposition, rank, width, id, cells, image, moves);
+        });
     });
     return moves.plan();
 }

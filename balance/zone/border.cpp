@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "balance/grid/field.hpp"
+#include "balance/grid/for_each.hpp"
 #include "balance/partition/chain.hpp"
 
 namespace balance {
@@ -20,14 +21,11 @@ public:
         : lines_{lines_of(inner, 0), lines_of(inner, 1), lines_of(inner, 2)}, inside_({}, {}), loads_({}, {}) {
         std::vector<std::int64_t> inside(box().cells(), 0), loads(box().cells(), 0);
         for (const Box& b : inner) {
-            const Box mine = coarse(b);
-            for (int x = mine.lower[0]; x < mine.upper[0]; ++x)
-                for (int y = mine.lower[1]; y < mine.upper[1]; ++y)
-                    for (int z = mine.lower[2]; z < mine.upper[2]; ++z) {
-                        const std::int64_t place = place_in(box(), x, y, z);
-                        inside[place] = 1;
-                        loads[place] = load_of(fine({{x, y, z}, {x + 1, y + 1, z + 1}}));
-                    }
+            for_each_cell(coarse(b), [&](int x, int y, int z) {
+                const std::int64_t place = place_in(box(), x, y, z);
+                inside[place] = 1;
+                loads[place] = load_of(fine({{x, y, z}, {x + 1, y + 1, z + 1}}));
+            });
         }
         inside_ = SummedArea(box(), inside);
         loads_ = SummedArea(box(), loads);
