@@ -1,0 +1,1 @@
+crowded.py

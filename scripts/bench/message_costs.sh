@@ -1,0 +1,1 @@
+message_costs.py

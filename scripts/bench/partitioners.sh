@@ -1,0 +1,1 @@
+partitioners.py

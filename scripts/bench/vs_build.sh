@@ -1,0 +1,1 @@
+vs_build.py

@@ -1,0 +1,1 @@
+worth.py

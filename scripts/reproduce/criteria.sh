@@ -1,0 +1,1 @@
+criteria.py
