@@ -46,7 +46,7 @@ for name in "${names[@]}"; do
         *) options+=(-malloc_limit_mb=1024) ;;
     esac
     [[ $name == deck ]] && inputs+=(inputs) options+=("-dict=$work/deck.dict")
-    [[ $name == json || $name == lbaf ]] && options+=(-dict=tests/fuzz/json.dict)
+    [[ $name == json ]] && options+=(-dict=tests/fuzz/json.dict)
     mkdir "$work/$name"  # takes the inputs that are found
     if [[ $seconds -gt 0 ]]; then options+=("-max_total_time=$seconds"); else options+=(-runs=0); fi
     verdict=clean

@@ -13,7 +13,6 @@
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/limits.hpp"
-#include "app/run/lbaf_series.hpp"
 #include "app/run/memory.hpp"
 #include "balance/grid/field.hpp"
 #include "comm/file/durable.hpp"
@@ -55,17 +54,10 @@ std::vector<balance::CellCounts> counts_of(const std::vector<double>& particles,
     return counts;
 }
 
-std::unique_ptr<comm::FieldSeries> open_series(const std::string& path, const comm::Communicator& comm) {
-    std::int64_t lbaf = LbafSeries::is_meant(path);
-    comm.broadcast(std::span(&lbaf, 1));
-    if (lbaf) return std::make_unique<LbafSeries>(path, comm);
-    return std::make_unique<comm::FieldSeriesReader>(path, comm);
-}
-
 }  // namespace
 
 LoadSeriesReader::LoadSeriesReader(const std::string& path, const comm::Communicator& comm)
-    : file_(open_series(path, comm)), path_(path), comm_(comm) {
+    : file_(path, comm), path_(path), comm_(comm) {
     check_shapes();
     require_memory();
     check_steps();
@@ -73,18 +65,18 @@ LoadSeriesReader::LoadSeriesReader(const std::string& path, const comm::Communic
 }
 
 void LoadSeriesReader::check_shapes() {
-    const comm::FieldSeriesReader::Shape shape = file_->shape(load_name);
+    const comm::FieldSeriesReader::Shape shape = file_.shape(load_name);
     comm::require(comm_, shape.times > 0, [&] {
         return InputError(fmt::format("{}: {} holds no times; give one at least", path_, load_name));
     });
-    has_particles_ = file_->has(particles_name);
+    has_particles_ = file_.has(particles_name);
     if (has_particles_)
-        comm::require(comm_, file_->shape(particles_name) == shape, [&] {
+        comm::require(comm_, file_.shape(particles_name) == shape, [&] {
             return InputError(fmt::format("{}: {} and {} have different shapes; give both for the same times and cells",
                                           path_, load_name, particles_name));
         });
     grid_ = {shape.cells, {false, false, false}, shape.dimensions};
-    const std::vector<std::string> boundary = file_->texts("boundary");
+    const std::vector<std::string> boundary = file_.texts("boundary");
     const bool fits = boundary.empty() || boundary.size() == static_cast<std::size_t>(shape.dimensions);
     comm::require(comm_, fits, [&] {
         return InputError(fmt::format("{}: its attribute boundary has {} for {} axes; give one for each", path_,
@@ -107,8 +99,8 @@ void LoadSeriesReader::require_memory() const {
 }
 
 void LoadSeriesReader::check_steps() {
-    if (!file_->has(step_name)) return std::iota(steps_.begin(), steps_.end(), 0);
-    const std::vector<std::int64_t> found = file_->integers(step_name);
+    if (!file_.has(step_name)) return std::iota(steps_.begin(), steps_.end(), 0);
+    const std::vector<std::int64_t> found = file_.integers(step_name);
     comm::require(comm_, found.size() == steps_.size(), [&] {
         return InputError(fmt::format("{}: {} has {} for {} of {}; give one for each", path_, step_name,
                                       counted(std::ssize(found), "step"), counted(times(), "time"), load_name));
@@ -128,12 +120,12 @@ void LoadSeriesReader::find_scale() {
     double largest = 0, most_particles = 0;  // of a cell
     for (std::int64_t t = 0; t < times(); ++t) {
         std::array<std::int64_t, 2> bad{};  // of loads, of particles
-        for (const double v : file_->home(load_name, t)) {
+        for (const double v : file_.home(load_name, t)) {
             bad[0] += !(v >= 0 && std::isfinite(v));
             largest = std::max(largest, v);
         }
         if (has_particles_)
-            for (const double n : file_->home(particles_name, t)) {
+            for (const double n : file_.home(particles_name, t)) {
                 bad[1] += !(n >= 0 && n <= INT32_MAX && n == std::floor(n));
                 most_particles = std::max(most_particles, n);
             }
@@ -174,11 +166,11 @@ void LoadSeriesReader::find_scale() {
 
 balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {
     balance::HomeCells cells;
-    for (const double v : file_->home(load_name, time)) cells.work.push_back(balance::to_ticks(v * scale_));
+    for (const double v : file_.home(load_name, time)) cells.work.push_back(balance::to_ticks(v * scale_));
     cells.counts.resize(cells.work.size());
     if (!has_particles_) return cells;
     std::vector<balance::CellCounts> all;
-    if (const std::vector<double> particles = file_->whole(particles_name, time); comm_.rank() == 0)
+    if (const std::vector<double> particles = file_.whole(particles_name, time); comm_.rank() == 0)
         all = counts_of(particles, grid_);
     cells.counts = comm::to_homes(all, grid_, comm_);
     return cells;

@@ -3,7 +3,6 @@
 // so may any program: docs/replay.md.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,7 @@ public:
     bool has_particles() const { return has_particles_; }
     std::int64_t times() const { return static_cast<std::int64_t>(steps_.size()); }
     std::int64_t step(std::int64_t time) const { return steps_[time]; }
-    /// Of the cells of this rank's home; what they hold is 0 where the file doesn't say. Collective. Throws
+    /// Loads and counts of the cells of this rank's home. Counts are 0 if the file has none. Collective. Throws
     /// comm::ReadError.
     balance::HomeCells cells(std::int64_t time) const;
     /// A load of 1 in the file is so many seconds of `cells()`: a power of two, 1 for loads that are seconds of a
@@ -36,7 +35,7 @@ private:
     void check_steps();
     void find_scale();
 
-    std::unique_ptr<comm::FieldSeries> file_;
+    comm::FieldSeriesReader file_;
     std::string path_;
     const comm::Communicator& comm_;
     balance::Grid grid_;

@@ -41,15 +41,16 @@ std::vector<T> to_homes(const std::vector<T>& all, const balance::Grid& grid, co
     return balance::elements_in<T>(comm.all_to_all(to_rank));
 }
 
-/// Series of fields of cells, one field a time. All calls are collective and throw Agreed<ReadError>.
-class FieldSeries {
+/// A series of fields of cells in an HDF5 file: datasets [t, ny, nx] or [t, nz, ny, nx], read one field a time. Rank 0
+/// has the file open. All calls are collective and throw Agreed<ReadError>.
+class FieldSeriesReader {
 public:
-    FieldSeries() = default;
-    virtual ~FieldSeries() = default;
-    FieldSeries(const FieldSeries&) = delete;
-    FieldSeries& operator=(const FieldSeries&) = delete;
+    FieldSeriesReader(const std::string& path, const Communicator& comm);
+    ~FieldSeriesReader();
+    FieldSeriesReader(const FieldSeriesReader&) = delete;
+    FieldSeriesReader& operator=(const FieldSeriesReader&) = delete;
 
-    virtual bool has(const std::string& dataset) const = 0;
+    bool has(const std::string& dataset) const;
 
     struct Shape {
         std::int64_t times = 0;
@@ -58,31 +59,17 @@ public:
         friend bool operator==(const Shape&, const Shape&) = default;
     };
     /// Extents of a dataset of numbers with 3 or 4 dimensions.
-    virtual Shape shape(const std::string& dataset) const = 0;
+    Shape shape(const std::string& dataset) const;
 
     /// The field of time t, x slowest, then y, then z. On rank 0; nothing elsewhere.
-    virtual std::vector<double> whole(const std::string& dataset, std::int64_t t) const = 0;
+    std::vector<double> whole(const std::string& dataset, std::int64_t t) const;
     /// The same of this rank's home.
-    virtual std::vector<double> home(const std::string& dataset, std::int64_t t) const = 0;
+    std::vector<double> home(const std::string& dataset, std::int64_t t) const;
 
     /// A dataset [n] of whole numbers.
-    virtual std::vector<std::int64_t> integers(const std::string& dataset) const = 0;
-    /// An attribute of the file's root that is a list of 1 to 3 texts; empty where there is none.
-    virtual std::vector<std::string> texts(const std::string& attribute) const = 0;
-};
-
-/// Those of an HDF5 file: datasets [t, ny, nx] or [t, nz, ny, nx]. Rank 0 has it open.
-class FieldSeriesReader final : public FieldSeries {
-public:
-    FieldSeriesReader(const std::string& path, const Communicator& comm);
-    ~FieldSeriesReader() override;
-
-    bool has(const std::string& dataset) const override;
-    Shape shape(const std::string& dataset) const override;
-    std::vector<double> whole(const std::string& dataset, std::int64_t t) const override;
-    std::vector<double> home(const std::string& dataset, std::int64_t t) const override;
-    std::vector<std::int64_t> integers(const std::string& dataset) const override;
-    std::vector<std::string> texts(const std::string& attribute) const override;
+    std::vector<std::int64_t> integers(const std::string& dataset) const;
+    /// An attribute of the file's root that is a list of 1 to 3 texts; empty if there is none.
+    std::vector<std::string> texts(const std::string& attribute) const;
 
 private:
     std::unique_ptr<NumberFile> file_;  // on rank 0

@@ -5,7 +5,6 @@ takes memory or time by what a header, a name or an extent says. Each file is re
 Groups: hostile_readers hostile_series hostile_states hostile_results.
 """
 import gzip
-import json
 import os
 import sys
 
@@ -182,66 +181,20 @@ def test_user_block(tmp):
     assert run(0, "replay", path, "--out", out, "--quiet", *settings(**EXACT)) == (0, "")
 
 
-def lbaf(pinned=0, phases=2, cells=None, time="1.0"):
-    tasks = [
-        {"entity": {"type": "object", "id": i, "home": 0, "migratable": i >= pinned}, "node": 0, "time": "@"}
-        for i in range(8)
-    ]
-    content = {"phases": [{"id": p, "tasks": tasks} for p in range(phases)]}
-    if cells:
-        content["metadata"] = {"attributes": {"cells": cells, "processes": 1}}
-        for phase in content["phases"]:
-            phase["tasks"] = [dict(tasks[0], user_defined={"lower": [0, 0], "upper": cells})]
-    return json.dumps(content).replace('"@"', time)
-
-
-def many_files(folder):
-    for name in ("data.0.json", "data.999999999.json"):
-        with open(os.path.join(folder, name), "w") as f:
-            f.write(lbaf())
-
-
-def one_file(text):
-    def make(folder):
-        with open(os.path.join(folder, "data.0.json"), "w") as f:
-            f.write(text)
-
-    return make
-
-
-OBJECTS = {
-    "rank": (many_files, "data.1.json: it is missing"),
-    "nested": (one_file(lbaf(time="[" * 200000 + "]" * 200000)), "nests lists or objects over 100 deep"),
-    "cells": (one_file(lbaf(cells=[2**20, 2047])), "a replay of its 2146435072 cells needs about"),
-    "vast": (lambda folder: vast(os.path.join(folder, "data.0.json")), "needs about 44000.0 GB of memory"),
-}
-
-
-@pytest.mark.group("hostile_series")
-@pytest.mark.parametrize("name", OBJECTS)
-def test_objects(tmp, name):
-    """Of a load series in LBDatafiles."""
-    if name == "cells" and GIGABYTES > 200:
-        pytest.skip("this machine has the memory")
-    make, says = OBJECTS[name]
-    make(tmp)
-    fails_with(3, says, 0, "replay", tmp, "--out", tmp / "out", *settings(**EXACT))
-
-
 @pytest.mark.group("hostile_series")
 @pytest.mark.parametrize(
-    "content, keys, says",
+    "entries, keys, says",
     [
-        (lbaf(pinned=3), {}, "3 of 8 objects may not migrate (migratable: false)"),
-        (lbaf(phases=1), {}, "holds one entry, which is the start; give a second"),
-        (lbaf(), dict(balance__every=7), "no step of its entries after the start is a multiple of balance.every"),
+        (1, {}, "holds one entry, which is the start; give a second"),
+        (2, dict(balance__every=7), "no step of its entries after the start is a multiple of balance.every"),
     ],
-    ids=["pinned", "one phase", "none due"],
 )
-def test_notes(tmp, content, keys, says):
-    """What a replay cannot honour, and why it balances nothing, is said once."""
-    one_file(content)(tmp)
-    code, text = run(2, "replay", tmp, "--out", tmp / "out", "--quiet", *settings(**EXACT, **keys))
+def test_notes(tmp, entries, keys, says):
+    """Why a replay balances nothing is said once."""
+    path = tmp / "loads.h5"
+    with h5py.File(path, "w") as f:
+        f["load"] = LOAD[:entries]
+    code, text = run(2, "replay", path, "--out", tmp / "out", "--quiet", *settings(**EXACT, **keys))
     assert code == 0 and text.startswith("steelyard: note: ") and text.count("\n") == 1 and says in text, text
 
 

@@ -235,7 +235,7 @@ BAD_SERIES |= {
     "boundaries of numbers": bounded([1, 2, 3]),
     "four boundaries": bounded(["periodic"] * 4),
     "no boundary": bounded(h5py.Empty("f4")),
-    "a directory": (lambda path: path.mkdir(), "there are no files NAME.RANK.json"),
+    "a directory": (lambda path: path.mkdir(), "is not a readable HDF5 file"),
     "no file": (lambda path: None, "is not a readable HDF5 file"),
 }
 

@@ -66,7 +66,8 @@ COMMANDS = [
     ("quick", r"scripts/report\.py out/replay --pictures png$", {}, {}),
     ("slow", r"scripts/reproduce/load_series\.py --quick$", {}),
     ("quick", RUN + r"tiny\.yaml --out out/boxes ", {}, FEW),
-    ("quick", r"build/steelyard replay out/boxes/lbaf ", {}, {}),
+    ("quick", r"scripts/convert_loads\.py out/boxes/lbaf ", {}, {}),
+    ("quick", r"build/steelyard replay out/boxes\.h5 ", {}, {}),
     ("elsewhere", r"build/steelyard replay loads\.h5 ", "replay_foreign replays such a series"),
     # docs/extend.md
     ("elsewhere", r"(TARGET=|build/tests/balance/)test_load_model\b", "scripts/test.sh builds and runs it"),
