@@ -101,6 +101,7 @@ COMMANDS = [
     ("slow", r"scripts/reproduce/nested\.py$", {}),
     ("elsewhere", r"scripts/reproduce/nested\.py --simulated$", "simulated_accelerators, where SimGrid is"),
     # docs/prediction.md
+    ("quick", r"scripts/reproduce/data_parallel\.py$", {}, {}),
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard predict inputs/", {}, {}),
     ("quick", r"scripts/report\.py out/prediction --pictures png --only prediction$", {}, {}),
     ("quick", RUN + r"slab\.yaml --out out/predicted ", {}, FEW),
