@@ -13,12 +13,12 @@
 #include "app/common/say.hpp"
 #include "app/deck/deck.hpp"
 #include "app/deck/wording.hpp"
-#include "app/predict/predict.hpp"
-#include "app/run/partition.hpp"
-#include "app/run/replay.hpp"
 #include "app/run/run.hpp"
 #include "balance/partition/partition.hpp"
 #include "comm/agreed.hpp"
+#include "tools/partition/partition.hpp"
+#include "tools/predict/predict.hpp"
+#include "tools/replay/replay.hpp"
 
 namespace app {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "app/deck/deck.hpp"
+#include "app/deck/machine_costs.hpp"
 #include "app/deck/yaml_tree.hpp"
 #include "comm/communicator.hpp"
-#include "predict/machine.hpp"
 
 namespace app {
 

@@ -1,49 +1,19 @@
 // SPDX-License-Identifier: MIT
-// All JSON that a run writes or reads back, since the library takes seconds to compile. Functions by topic, in the
-// order of the keys of summary.json, which people read from top to bottom.
+// All JSON that a run writes or reads back. Functions by topic, in the order of the keys of summary.json, which people
+// read from top to bottom.
 #include "app/output/json_text.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <ctime>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "app/common/build_info.hpp"
 #include "app/common/words.hpp"
+#include "app/output/json.hpp"
 #include "comm/simulation.hpp"
 
 namespace app {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Names of files need not be UTF-8; what is not is replaced.
-std::string text_of(const Json& j, int indent) { return j.dump(indent, ' ', false, Json::error_handler_t::replace); }
-
-Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-Json json_of(const comm::Spread& s) { return {{"min", s.min}, {"mean", s.mean}, {"max", s.max}}; }
-
-std::string date_in_utc() {
-    const std::time_t now = std::time(nullptr);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-    return text;
-}
-
-void add_program(Json& j, const std::vector<std::string>& command_line) {
-    const BuildInfo build = build_info();
-    j["version"] = STEELYARD_VERSION;
-    j["build"] = {{"version", build.version}, {"commit", build.commit}, {"compiler", build.compiler},
-                  {"mpi", build.mpi},         {"hdf5", build.hdf5},     {"kernels", build.kernels}};
-    j["command_line"] = command_line;
-    j["date"] = date_in_utc();  // of the end
-    if (comm::simulated) {
-        j["simulated"] = true;  // all seconds below
-        j["platform"] = Json::parse(comm::simulated_platform());
-    }
-}
 
 void add_run(Json& j, const Summary& s) {
     j["deck"] = s.deck.name;
@@ -61,15 +31,6 @@ void add_run(Json& j, const Summary& s) {
     j["energy_first"] = s.energy_first.value_or(0);
     j["energy_last"] = json_of(s.energy_last);
     j["energy_drift"] = json_of(s.energy_drift);
-}
-
-void add_overall(Json& j, const std::vector<Overall>& overall) {
-    j["overall_lbe"] = Json::object();
-    j["overall_lbe_measured"] = Json::object();
-    for (const Overall& o : overall) {
-        j["overall_lbe"][o.model] = o.lbe;
-        j["overall_lbe_measured"][o.model] = json_of(o.measured);
-    }
 }
 
 void add_balancing(Json& j, const Summary& s) {
@@ -115,7 +76,7 @@ void add_efficiency(Json& j, const Summary& s) {
                              {"saved", n->saved()}};
 }
 
-Json json_of(const StepSeconds& s) {
+Json step_json(const StepSeconds& s) {
     return {{"step_seconds", s.step},
             {"compute", s.compute},
             {"imbalance", s.imbalance},
@@ -126,8 +87,8 @@ Json json_of(const StepSeconds& s) {
 void add_prediction(Json& j, const Summary& s) {
     if (s.prediction && s.step > s.first_step)
         j["prediction"] = {{"file", s.prediction->file},
-                           {"predicted", json_of(s.prediction->seconds)},
-                           {"measured", json_of(s.step_seconds())}};
+                           {"predicted", step_json(s.prediction->seconds)},
+                           {"measured", step_json(s.step_seconds())}};
 }
 
 void add_engine(Json& j, const Summary& s) {
@@ -163,67 +124,7 @@ void add_messages(Json& j, const Summary& s) {
                      {"reductions", s.engine.agreement().passes()}};
 }
 
-Json machine_json(const balance::Machine& machine) {
-    Json nodes = Json::array();
-    for (const balance::NodeSpec& n : machine.nodes)
-        nodes.push_back({{"cpus", n.cpus},
-                         {"cores_per_cpu", n.cores_per_cpu},
-                         {"accelerators", n.accelerators},
-                         {"core_speed", n.core_speed},
-                         {"accelerator_speed", n.accelerator_speed}});
-    return nodes;
-}
-
-Json resource_json(const PartitionReport& report, std::size_t id) {
-    const balance::Resource& r = report.resources[id];
-    Json j = {{"id", id}, {"kind", balance::word_of(r.kind)}, {"node", r.node}, {"cpu", r.cpu}, {"speed", r.speed}};
-    j["load"] = static_cast<double>(report.quality.load[id]) * report.unit;
-    j["cells"] = report.quality.cells[id];
-    j["remote_cells"] = report.quality.remote_cells[id];
-    j["shortfall"] = report.partition.shortfall[id];
-    j["boxes"] = Json::array();
-    for (std::int64_t b = report.partition.first[id]; b < report.partition.first[id + 1]; ++b) {
-        const balance::Box& box = report.partition.boxes[b];
-        j["boxes"].push_back({box.lower[0], box.lower[1], box.lower[2], box.upper[0], box.upper[1], box.upper[2]});
-    }
-    return j;
-}
-
 }  // namespace
-
-std::string to_json(const PartitionReport& report) {
-    const balance::NestedQuality& q = report.quality;
-    Json j;
-    j["deck"] = report.deck;
-    j["grid"] = report.grid.cells;
-    j["periodic"] = report.grid.periodic;
-    j["load_unit"] = report.unit_name;
-    j["algorithm"] = report.algorithm;
-    j["ghost_width"] = report.ghost_width;
-    j["lbe_model"] = q.lbe_model;
-    j["bound"] = report.bound;
-    j["bound_of_cells"] = report.bound_of_cells;
-    j["bytes"] = {{"between_nodes", report.traffic.between_nodes * report.item_bytes},
-                  {"between_cpus", report.traffic.between_cpus * report.item_bytes},
-                  {"inside", report.traffic.inside * report.item_bytes}};
-    j["ghosts"] = {{"between_nodes", q.ghosts_between_nodes},
-                   {"between_cpus", q.ghosts_between_cpus},
-                   {"inside", q.ghosts_inside}};
-    j["node_distance"] = report.traffic.node_distance;
-    j["other_cpu_contacts"] = q.other_cpu_contacts;
-    j["shortfalls"] = Json::array();
-    for (std::size_t r = 0; r < report.resources.size(); ++r)
-        if (report.partition.shortfall[r] > 0)
-            j["shortfalls"].push_back({{"id", r}, {"shortfall", report.partition.shortfall[r]}});
-    j["machine"] = machine_json(report.machine);
-    std::string text = "{\n";
-    for (const auto& [key, value] : j.items()) text += fmt::format("  \"{}\": {},\n", key, text_of(value, -1));
-    text += "  \"resources\": [\n";
-    for (std::size_t r = 0; r < report.resources.size(); ++r)
-        text += fmt::format("    {}{}\n", text_of(resource_json(report, r), -1),
-                            r + 1 < report.resources.size() ? "," : "");
-    return text + "  ]\n}\n";
-}
 
 std::string to_json(const Summary& summary) {
     Json j;
@@ -276,27 +177,6 @@ Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64
     }
     throw std::invalid_argument(
         fmt::format("it says nothing of {}; name them in `steelyard predict --processes`", counted(ranks, "rank")));
-}
-
-std::string to_json(const ReplayReport& r) {
-    Json j;
-    add_program(j, r.command_line);
-    j["deck"] = r.deck;
-    j["loads"] = r.loads;
-    j["clock"] = balance::word_of(balance::Clock::work);
-    j["ranks"] = r.ranks;
-    j["processes"] = r.processes;
-    j["cells"] = Json(std::vector<int>(r.grid.cells.begin(), r.grid.cells.begin() + r.grid.dimensions));
-    j["opportunities"] = r.opportunities;
-    add_overall(j, r.overall);
-    for (const ReplayReport::Contender& c : r.contenders)
-        j["contenders"][c.name] = {{"seconds", c.seconds()},
-                                   {"computing_seconds", c.computing_seconds},
-                                   {"balancing_seconds", c.balancing_seconds},
-                                   {"balancings", c.balancings},
-                                   {"migrations", c.migrations}};
-    if (r.optimum) j["optimum"] = {{"seconds", r.optimum->seconds}, {"steps", r.optimum->steps}};
-    return text_of(j, 2) + "\n";
 }
 
 std::string text_of(const Lineage& lineage, const Trajectory& now) {

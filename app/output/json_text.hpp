@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The texts of summary.json, run.json and partition.json, and what is read back of predict.json.
+// The texts of summary.json and run.json, and the numbers that are read back from predict.json.
 #pragma once
 #include <cstdint>
 #include <string>
 
 #include "app/output/lineage.hpp"
-#include "app/output/partition_report.hpp"
 #include "app/output/prediction.hpp"
-#include "app/output/replay_report.hpp"
 #include "app/output/summary.hpp"
 
 namespace app {
 
 /// The text of summary.json.
 std::string to_json(const Summary& summary);
-
-/// The text of partition.json: a key a line, and in `resources` a resource a line.
-std::string to_json(const PartitionReport& report);
-
-/// The text of a replay's summary.json.
-std::string to_json(const ReplayReport& report);
 
 /// Whether this text of a summary.json is of a run that ended at this step in this state.
 bool ends_with(const std::string& summary, std::int64_t step, std::uint64_t state_hash);

@@ -6,7 +6,7 @@
 
 #include "app/output/csv_rows.hpp"
 #include "app/output/tables.hpp"
-#include "app/run/clairvoyant.hpp"
+#include "tools/replay/clairvoyant.hpp"
 
 using app::csv_past;
 using app::last_csv_step;

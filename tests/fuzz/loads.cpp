@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Series of loads in HDF5, and single fields of them.
-#include "app/run/load_series.hpp"
 #include "comm/file/field_reader.hpp"
 #include "fuzz.hpp"
+#include "tools/replay/load_series.hpp"
 
 void fuzz::read(std::string_view input) {
     const std::string path = file_of(input);

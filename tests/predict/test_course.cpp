@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "balance/model/work.hpp"
-#include "predict/choice.hpp"
-#include "predict/course.hpp"
-#include "predict/timeline.hpp"
+#include "tools/predict/choice.hpp"
+#include "tools/predict/course.hpp"
+#include "tools/predict/timeline.hpp"
 
 using namespace predict;
 

@@ -10,9 +10,9 @@
 
 #include "balance/grid/field.hpp"
 #include "balance/partition/plan.hpp"
-#include "predict/decomposed.hpp"
-#include "predict/forecast.hpp"
-#include "predict/timeline.hpp"
+#include "tools/predict/decomposed.hpp"
+#include "tools/predict/forecast.hpp"
+#include "tools/predict/timeline.hpp"
 
 using namespace predict;
 using comm::Overlap;

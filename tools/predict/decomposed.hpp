@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Computation and messages of each rank of a decomposition, from the load field and the plans that a run follows.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "balance/grid/field.hpp"
+#include "balance/partition/decomposition.hpp"
+#include "comm/schedule.hpp"
+#include "tools/predict/timeline.hpp"
+
+namespace predict {
+
+/// Growth of a quantity of so many dimensions when all lengths grow by a factor.
+constexpr double grown(double length, int dimensions) {
+    double factor = 1;
+    for (int a = 0; a < dimensions; ++a) factor *= length;
+    return factor;
+}
+
+/// A load for each cell of a grid, column by column, and what cells send where they are ghosts.
+struct CellField {
+    balance::Grid grid;
+    std::vector<std::int64_t> load;   ///< Ticks a step (balance/model/work.hpp).
+    std::vector<std::int64_t> items;  ///< Particles.
+    int halo = 1;                     ///< Width of the halo in which particles are counted.
+    int reach = 1;                    ///< Width of the part of the halo with ghosts.
+    double item_bytes = 8;            ///< Bytes of a packed position.
+    double length = 1;                ///< Factor of all lengths of the problem; tiles keep their size.
+
+    double content() const { return grown(length, grid.dimensions); }     ///< so many times as much is in a region
+    double border() const { return grown(length, grid.dimensions - 1); }  ///< ... lies at its border
+};
+
+/// Work and messages of the ranks in a step, and at a rebuild of the neighbour lists.
+struct RankSteps {
+    std::vector<RankStep> steps;            ///< ghosts' positions
+    std::vector<RankStep> counts, records;  ///< at a rebuild: particles a halo cell; one message to each neighbour
+    double messages = 0, bytes = 0;         ///< that a mean rank sends in a step
+};
+
+/// One process on each rank. nodes, schedule: as for a run. A tile is at the rim if it has ghosts from other ranks;
+/// those without particles count too.
+RankSteps rank_steps(const CellField& field, const balance::Decomposition& owners, const comm::NodeMap& nodes,
+                     const comm::Schedule& schedule);
+
+/// The exchange by which a field of `bytes` a cell goes from its homes (balance/grid/field.hpp) to the owners of the
+/// cells: one message between two ranks.
+std::vector<RankStep> field_exchange(const balance::Grid& grid, const balance::Partition& partition, double bytes);
+
+/// The exchange by which particles of `bytes` each, items of them in a cell, go from their owners by one partition to
+/// those by another. A process a rank.
+std::vector<RankStep> migration_exchange(const CellField& field, const balance::Partition& from,
+                                         const balance::Partition& to, double bytes);
+
+}  // namespace predict

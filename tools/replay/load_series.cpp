@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "tools/replay/load_series.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+
+#include "app/common/errors.hpp"
+#include "app/common/words.hpp"
+#include "app/deck/limits.hpp"
+#include "app/run/memory.hpp"
+#include "balance/grid/field.hpp"
+#include "comm/file/durable.hpp"
+
+namespace app {
+namespace {
+
+constexpr const char *load_name = "/load", *particles_name = "/particles", *step_name = "/step";
+
+// Sums over 3 and 5 cells along one axis.
+std::vector<std::int64_t> sums_along(const std::vector<std::int64_t>& values, const balance::Grid& grid, int axis,
+                                     int reach) {
+    std::array<std::int64_t, 3> stride{std::int64_t{grid.cells[1]} * grid.cells[2], grid.cells[2], 1};
+    const int n = grid.cells[axis];
+    std::vector<std::int64_t> sums(values.size(), 0);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto at = static_cast<int>(static_cast<std::int64_t>(i) / stride[axis] % n);
+        for (int d = -reach; d <= reach; ++d) {
+            const int other = at + d;
+            if (!grid.periodic[axis] && (other < 0 || other >= n)) continue;
+            sums[i] += values[static_cast<std::int64_t>(i) + ((other % n + n) % n - at) * stride[axis]];
+        }
+    }
+    return sums;
+}
+
+// Particles in each cell and in the cells around, of the whole grid, x slowest.
+std::vector<balance::CellCounts> counts_of(const std::vector<double>& particles, const balance::Grid& grid) {
+    std::vector<std::int64_t> n(particles.begin(), particles.end()), n3 = n, n5 = n;
+    for (int axis = 0; axis < grid.dimensions; ++axis) {
+        n3 = sums_along(n3, grid, axis, 1);
+        n5 = sums_along(n5, grid, axis, 2);
+    }
+    constexpr std::int64_t most = INT32_MAX;
+    std::vector<balance::CellCounts> counts;
+    for (std::size_t i = 0; i < n.size(); ++i)
+        counts.push_back({static_cast<std::int32_t>(n[i]), static_cast<std::int32_t>(std::min(n3[i], most)),
+                          static_cast<std::int32_t>(std::min(n5[i], most))});
+    return counts;
+}
+
+}  // namespace
+
+LoadSeriesReader::LoadSeriesReader(const std::string& path, const comm::Communicator& comm)
+    : file_(path, comm), path_(path), comm_(comm) {
+    check_shapes();
+    require_memory();
+    check_steps();
+    find_scale();
+}
+
+void LoadSeriesReader::check_shapes() {
+    const comm::FieldSeriesReader::Shape shape = file_.shape(load_name);
+    comm::require(comm_, shape.times > 0, [&] {
+        return InputError(fmt::format("{}: {} holds no times; give one at least", path_, load_name));
+    });
+    has_particles_ = file_.has(particles_name);
+    if (has_particles_)
+        comm::require(comm_, file_.shape(particles_name) == shape, [&] {
+            return InputError(fmt::format("{}: {} and {} have different shapes; give both for the same times and cells",
+                                          path_, load_name, particles_name));
+        });
+    grid_ = {shape.cells, {false, false, false}, shape.dimensions};
+    const std::vector<std::string> boundary = file_.texts("boundary");
+    const bool fits = boundary.empty() || boundary.size() == static_cast<std::size_t>(shape.dimensions);
+    comm::require(comm_, fits, [&] {
+        return InputError(fmt::format("{}: its attribute boundary has {} for {} axes; give one for each", path_,
+                                      counted(std::ssize(boundary), "word"), shape.dimensions));
+    });
+    for (std::size_t a = 0; a < boundary.size(); ++a) grid_.periodic[a] = boundary[a] == "periodic";
+    steps_.resize(shape.times);
+}
+
+// Rank 0 reads a field, and counts the particles around all cells; then each rank holds the cells of its home.
+void LoadSeriesReader::require_memory() const {
+    const double read = has_particles_ ? 100 : 40, balanced = balanced_cell_bytes * comm_.node_size() / comm_.size();
+    const std::int64_t cells = grid_.box().cells();
+    on_rank_0(comm_, [&] {
+        if (const std::string lack = comm::lack_of_memory((read + balanced) * static_cast<double>(cells));
+            !lack.empty())
+            throw InputError(
+                fmt::format("{}: a replay of its {} {}; use larger cells", path_, counted(cells, "cell"), lack));
+    });
+}
+
+void LoadSeriesReader::check_steps() {
+    if (!file_.has(step_name)) return std::iota(steps_.begin(), steps_.end(), 0);
+    const std::vector<std::int64_t> found = file_.integers(step_name);
+    comm::require(comm_, found.size() == steps_.size(), [&] {
+        return InputError(fmt::format("{}: {} has {} for {} of {}; give one for each", path_, step_name,
+                                      counted(std::ssize(found), "step"), counted(times(), "time"), load_name));
+    });
+    const bool ascending = std::adjacent_find(found.begin(), found.end(), std::greater_equal<>()) == found.end();
+    comm::require(comm_, ascending && found.front() >= 0 && found.back() <= last_step, [&] {
+        return InputError(
+            fmt::format("{}: the numbers in {} do not ascend from 0 or more up to 10^15; give each time a "
+                        "later step",
+                        path_, step_name));
+    });
+    steps_ = found;
+}
+
+// Looks at every number once.
+void LoadSeriesReader::find_scale() {
+    double largest = 0, most_particles = 0;  // of a cell
+    for (std::int64_t t = 0; t < times(); ++t) {
+        std::array<std::int64_t, 2> bad{};  // of loads, of particles
+        for (const double v : file_.home(load_name, t)) {
+            bad[0] += !(v >= 0 && std::isfinite(v));
+            largest = std::max(largest, v);
+        }
+        if (has_particles_)
+            for (const double n : file_.home(particles_name, t)) {
+                bad[1] += !(n >= 0 && n <= INT32_MAX && n == std::floor(n));
+                most_particles = std::max(most_particles, n);
+            }
+        comm_.sum(bad);
+        comm::require(comm_, bad[0] == 0 && bad[1] == 0, [&] {
+            return InputError(
+                bad[0] > 0 ? fmt::format("{}: {} of time {} holds numbers that are negative, infinite or none at all; "
+                                         "give loads >= 0",
+                                         path_, load_name, t)
+                           : fmt::format("{}: {} of time {} holds numbers that are no counts; give whole numbers from "
+                                         "0 to 2^31 - 1",
+                                         path_, particles_name, t));
+        });
+    }
+    // Of all ranks; numbers >= 0 have the order of their bits.
+    std::array bits{std::bit_cast<std::int64_t>(largest), std::bit_cast<std::int64_t>(most_particles)};
+    comm_.max(bits);
+    largest = std::bit_cast<double>(bits[0]), most_particles = std::bit_cast<double>(bits[1]);
+    const std::int64_t cells = grid_.box().cells();
+    comm::require(comm_, largest > 0,
+                  [&] { return InputError(fmt::format("{}: {} holds zeros only; give it a load", path_, load_name)); });
+    constexpr double least_load = 1e-290, most_load = 1e290;  // sums of more are no numbers, and of less no integers
+    comm::require(comm_, largest >= least_load && largest <= most_load, [&] {
+        return InputError(fmt::format("{}: the largest number in {} is {}; use a unit in which it is from {} to {}",
+                                      path_, load_name, largest, least_load, most_load));
+    });
+    constexpr double most_pairs = 0x1p62;  // models add up pairs in 5^3 cells over all cells, in integers
+    comm::require(comm_, 125 * most_particles * most_particles * static_cast<double>(cells) < most_pairs, [&] {
+        return InputError(fmt::format(
+            "{}: {} holds counts whose pairs cannot be summed exactly; count in a larger unit", path_, particles_name));
+    });
+    // Sums over all cells have to stay below 512 s; loads that are seconds of a common size are counted as they are.
+    constexpr double most = 512, least = 1e-6;
+    if (const double sum = largest * static_cast<double>(cells); sum <= most && sum >= least) return;
+    constexpr int bits_of_ticks = 50, bits_to_spare = 3;  // load_scale() fills the integers to 4096 s
+    scale_ = std::ldexp(1.0, std::ilogb(balance::load_scale(largest, cells)) - bits_of_ticks - bits_to_spare);
+}
+
+balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {
+    balance::HomeCells cells;
+    for (const double v : file_.home(load_name, time)) cells.work.push_back(balance::to_ticks(v * scale_));
+    cells.counts.resize(cells.work.size());
+    if (!has_particles_) return cells;
+    std::vector<balance::CellCounts> all;
+    if (const std::vector<double> particles = file_.whole(particles_name, time); comm_.rank() == 0)
+        all = counts_of(particles, grid_);
+    cells.counts = comm::to_homes(all, grid_, comm_);
+    return cells;
+}
+
+}  // namespace app

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// The rounds of a run (balance/round.hpp) on loads from a file. The decisions are those of a run by counted work on the
+// same loads, to the last bit.
+#include "tools/replay/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "app/balancing/load_balancer.hpp"
+#include "app/balancing/machine.hpp"
+#include "app/balancing/noise.hpp"
+#include "app/common/say.hpp"
+#include "app/common/words.hpp"
+#include "app/deck/checks.hpp"
+#include "app/deck/wording.hpp"
+#include "app/output/balance_formats.hpp"
+#include "app/output/json_text.hpp"
+#include "app/output/tables.hpp"
+#include "comm/file/durable.hpp"
+#include "comm/file/posix_file.hpp"
+#include "comm/team.hpp"
+#include "tools/replay/clairvoyant.hpp"
+#include "tools/replay/load_series.hpp"
+#include "tools/replay/replay_report.hpp"
+
+namespace app {
+namespace {
+
+Deck replay_deck(const Options& options, const comm::Communicator& comm) {
+    std::string text, path = options.deck;
+    if (!path.empty()) on_rank_0(comm, [&] { text = deck_bytes(path); });
+    comm.broadcast(text);
+    Deck deck = agreed(comm, [&] { return parse_balance(text, path.empty() ? "--set" : path, options.settings); });
+    const std::filesystem::path loads(options.loads);
+    deck.name = (loads.has_filename() ? loads : loads.parent_path()).stem().string();
+    return deck;
+}
+
+// Names of the models that know nothing of particles.
+std::vector<std::string> models_without_particles(const balance::ModelConstants& constants) {
+    std::vector<std::string> names = balance::model_names();
+    std::erase_if(names,
+                  [&](const std::string& name) { return balance::make_model(name, constants)->needs_particles(); });
+    return names;
+}
+
+// Needs of the deck that a series without particles can't meet.
+void check_needs(const Options& options, const Deck& deck) {
+    const auto check = [&](const balance::Contender& c, const std::string& section) {
+        if (balance::make_model(c.model, deck.balance.constants)->needs_particles())
+            throw DeckError(fmt::format(
+                "{}.model: {} has no dataset /particles, which the model {} needs; add it, or use one of {}", section,
+                options.loads, c.model, fmt::join(models_without_particles(deck.balance.constants), ", ")));
+        if (c.partition.max_size > 0)
+            throw DeckError(fmt::format(
+                "{}.partition.max_particles_per_process: {} has no dataset /particles; add it, or leave the "
+                "limit out",
+                section, options.loads));
+    };
+    for_each_contender(deck.balance, check);
+}
+
+// No series says where particles fly.
+void check_models(const Deck& deck) {
+    for_each_contender(deck.balance, [&](const balance::Contender& c, const std::string& section) {
+        if (balance::make_model(c.model, deck.balance.constants)->wants_ahead())
+            throw DeckError(fmt::format(
+                "{}.model: {} has to know where particles fly, which a series doesn't say; use r1, or exact", section,
+                c.model));
+    });
+}
+
+// Checks of the series, and of the number of processes.
+void check_replayable(const Options& options, const Deck& deck, const LoadSeriesReader& series, int ranks) {
+    const Deck::Balance& b = deck.balance;
+    check_models(deck);
+    if (!b.processes)
+        throw DeckError(
+            "balance.processes: it is missing; give the number of processes that share the loads, as in "
+            "--set balance.processes=240");
+    const std::int64_t cells = series.grid().box().cells();
+    if (*b.processes < ranks || *b.processes > cells)
+        throw DeckError(
+            fmt::format("balance.processes: {} for {} on {}; use at least one per rank and at most one per cell",
+                        counted(*b.processes, "process"), counted(cells, "cell"), counted(ranks, "rank")));
+    if (b.speeds == balance::SpeedSource::given)
+        throw DeckError("balance.speeds: a replay has no machine that could give them; write measured or off");
+    if (!series.has_particles()) check_needs(options, deck);
+    check_partitions(b, series.grid(), *b.processes);
+    check_formats(deck.output, series.grid());
+    if (options.optimum && (b.model != "exact" || b.partition.sticky || b.noise > 0 || b.work.slow.fraction > 0))
+        throw DeckError(
+            "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
+            "balance.model=exact and balance.partition.sticky=false, without balance.noise and balance.work.slow");
+}
+
+balance::Policy policy_of(const Deck& deck, const LoadSeriesReader& series, const comm::Communicator& comm) {
+    balance::Policy policy = policy_of(deck.balance, *deck.balance.processes, comm);
+    policy.counting.work.move *= series.scale();
+    policy.counting.work.balancing *= series.scale();
+    return policy;
+}
+
+// The entries of a series that are opportunities to balance; the first is the start.
+std::vector<std::int64_t> opportunities_of(const LoadSeriesReader& series, std::int64_t every) {
+    std::vector<std::int64_t> times;
+    for (std::int64_t t = 0; t < series.times(); ++t)
+        if (t == 0 || series.step(t) % std::max<std::int64_t>(every, 1) == 0) times.push_back(t);
+    return times;
+}
+
+// Why nothing will be balanced; empty where something will.
+std::string idleness(const LoadSeriesReader& series, std::size_t opportunities) {
+    if (opportunities > 1) return "";
+    return series.times() == 1 ? "holds one entry, which is the start; give a second, at which to balance"
+                               : "no step of its entries after the start is a multiple of balance.every; use another";
+}
+
+void require_memory_for_optimum(const std::string& path, const LoadSeriesReader& series, std::int64_t opportunities,
+                                std::int64_t processes, const comm::Communicator& comm) {
+    agreed(comm, [&] {
+        const double each = Clairvoyant::bytes(opportunities, series.grid().box().cells(), processes, comm.size());
+        if (const std::string lack = comm::lack_of_memory(each * comm.node_size()); !lack.empty())
+            throw InputError(fmt::format("{}: the best schedule of {} {}; use a larger balance.every, or more nodes",
+                                         path, counted(opportunities, "entry"), lack));
+    });
+}
+
+class Replay {
+public:
+    Replay(const Deck& deck, const LoadSeriesReader& series, bool optimum, const comm::Communicator& comm)
+        : deck_(deck),
+          series_(series),
+          team_(comm),
+          setting_{team_, series.grid(), {*deck.balance.processes, comm.size()}, policy_of(deck, series, comm), meter_},
+          state_(balance::make_balancing(setting_, deck.balance.constants, deck.balance.model,
+                                         others_of(deck.balance, *deck.balance.processes, comm))) {
+        if (optimum) clairvoyant_.emplace(setting_, deck.balance.constants, deck.balance.model);
+        for (const BalancedModel& b : state_.models) report_.contenders.push_back({b.label});
+    }
+
+    /// An opportunity; the first one is the start.
+    struct Round {
+        balance::Outcome outcome;
+        std::optional<BalancedCells> before;  ///< where formats want it
+    };
+    Round balance(std::int64_t time) {
+        const std::int64_t step = series_.step(time);
+        balance::Measured measured;
+        const std::vector<double> noise =
+            noise_of(deck_.balance.noise, deck_.system.seed, step, setting_.hosts.processes_of(team_.rank()));
+        measured.first = !last_step_;
+        measured.moment = {step, last_step_.value_or(step), noise};
+        measured.reference = counted_reference(deck_.balance.work.slow, deck_.balance.noise, deck_.system.seed, step,
+                                               setting_.hosts.processes_of(team_.rank()));
+        balance::HomeCells cells = series_.cells(time);
+        std::optional<balance::Infeasible> unseen_dead_end;
+        if (clairvoyant_) unseen_dead_end = clairvoyant_->see(step, cells);
+        std::vector<double> updates;
+        for (const BalancedModel& b : state_.models) updates.push_back(b.history.updates);
+        const balance::ProcessBoxes in_use = state_.models.front().partition;
+        balance::Outcome outcome = balance::rebalance(setting_, std::move(cells), measured, state_);
+        if (unseen_dead_end) outcome.dead_end = unseen_dead_end;
+        require_partition(step, outcome);
+        for (balance::ResourceRow& row : outcome.resources) row.seconds /= series_.scale();
+        for (std::size_t m = 0; m < outcome.rows.size(); ++m)
+            count(outcome.rows[m], step - *last_step_, state_.models[m].history.updates > updates[m],
+                  report_.contenders[m]);
+        std::optional<BalancedCells> before;
+        if (last_step_ && !deck_.output.balance_formats.empty()) {
+            for (double& seconds : outcome.seconds) seconds /= series_.scale();
+            before = balanced_cells(step, balance::whole(team_, in_use), outcome, state_.load, setting_.grid, team_);
+        }
+        last_step_ = step;
+        return {std::move(outcome), std::move(before)};
+    }
+
+    ReplayReport report() const {
+        ReplayReport report = report_;
+        report.grid = series_.grid();
+        report.processes = setting_.hosts.processes();
+        report.overall = overall_of(state_.models);
+        report.notes = never_balanced(state_.models);
+        if (!clairvoyant_) return report;
+        const balance::Schedule best = clairvoyant_->best();
+        report.optimum = ReplayReport::Optimum{best.seconds / series_.scale(), {}};
+        for (const std::int64_t j : best.balanced) report.optimum->steps.push_back(clairvoyant_->steps()[j]);
+        return report;
+    }
+
+    bool finds_speeds() const { return setting_.policy.finds_speeds(); }
+    void add_resources(Table<ResourceRow>& table, std::span<const ResourceRow> rows) const {
+        app::add_resources(table, rows, setting_.hosts.processes(), team_);
+    }
+
+private:
+    void require_partition(std::int64_t step, const balance::Outcome& outcome) const {
+        comm::require(team_.comm(), !outcome.dead_end, [&] {
+            return DeckError(fmt::format(
+                "balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; the smallest limit "
+                "that works now is {}; use it, or more processes",
+                step, counted(outcome.dead_end->parts, "process"), counted(outcome.dead_end->limit, "particle"),
+                outcome.dead_end->smallest));
+        });
+    }
+
+    // In the units of the file from here on.
+    void count(balance::Row& row, std::int64_t steps, bool balanced, ReplayReport::Contender& c) const {
+        for (double* seconds : {&row.mean_seconds, &row.max_seconds, &row.lost_seconds, &row.move_seconds})
+            *seconds /= series_.scale();
+        c.computing_seconds += row.max_seconds * static_cast<double>(steps);
+        c.balancings += balanced;
+        c.migrations += row.decision == balance::Decision::moved;
+        const balance::WorkCosts& costs = deck_.balance.work;
+        if (balanced) c.balancing_seconds += costs.balancing;
+        c.balancing_seconds +=
+            costs.move * static_cast<double>(row.moved.particles) / static_cast<double>(setting_.hosts.processes());
+    }
+
+    const Deck& deck_;
+    const LoadSeriesReader& series_;
+    comm::Ranks team_;
+    RoundMeter meter_;
+    balance::Setting setting_;
+    balance::Balancing state_;
+    std::optional<Clairvoyant> clairvoyant_;
+    std::optional<std::int64_t> last_step_;
+    ReplayReport report_;
+};
+
+}  // namespace
+
+int replay(const Options& options, const comm::Communicator& comm) {
+    Deck deck = replay_deck(options, comm);
+    const std::string out = output_path(options, deck, comm);
+    on_rank_0(comm, [&] {
+        std::error_code error;
+        const std::filesystem::path folder = std::filesystem::absolute(options.loads, error).parent_path();
+        if (std::filesystem::equivalent(folder, out, error) && !error)
+            throw UsageError(
+                fmt::format("{}: it lies in the output directory {}; choose another with --out", options.loads, out));
+    });
+    RunDirectory directory(out, comm);
+    const LoadSeriesReader series(options.loads, comm);
+    if (!series.has_particles()) deck.balance.constants.start = balance::Start::uniform;
+    agreed(comm, [&] { check_replayable(options, deck, series, comm.size()); });
+    const std::vector<std::int64_t> opportunities = opportunities_of(series, deck.balance.every);
+    if (options.optimum)
+        require_memory_for_optimum(options.loads, series, std::ssize(opportunities), *deck.balance.processes, comm);
+    directory.require_room(old_results(options), options.deck);
+    if (const std::string why = idleness(series, opportunities.size()); comm.rank() == 0 && !why.empty())
+        say(stderr, "steelyard: note: {}: {}\n", printable(options.loads), why);
+    Replay replay(deck, series, options.optimum, comm);
+
+    directory.prepare(std::nullopt, old_results(options), deck, options.deck);
+    const std::string& path = directory.path();
+    const auto write = [&](const char* name, const std::string& text) {
+        on_rank_0(comm, [&] {
+            if (!comm::replace_file(path + "/" + name, text)) throw directory.cannot_write(name);
+        });
+    };
+    write("deck.yaml", balance_yaml(deck));
+    Table<BalanceRow> rows(directory, "balance.csv", balance_columns(), {});
+    std::optional<Table<ResourceRow>> resources;
+    if (replay.finds_speeds()) resources.emplace(directory, "resources.csv", resource_columns(), GrowingFile::Past{});
+    BalanceFormats formats(directory, deck.output.balance_formats, series.grid(), *deck.balance.processes, 0);
+    for (const std::int64_t t : opportunities) {
+        const Replay::Round round = replay.balance(t);
+        rows.add(round.outcome.rows);
+        if (resources) replay.add_resources(*resources, round.outcome.resources);
+        if (round.before) formats.write(*round.before);
+    }
+    formats.finish();
+    ReplayReport report = replay.report();
+    report.command_line = options.command_line;
+    report.deck = deck.name;
+    report.loads = options.loads;
+    report.ranks = comm.size();
+    report.opportunities = std::ssize(opportunities) - 1;
+    write("summary.json", to_json(report));
+    if (comm.rank() == 0 && !options.quiet) say_replay(report, path);
+    return 0;
+}
+
+}  // namespace app
