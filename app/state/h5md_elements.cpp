@@ -9,18 +9,30 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/wording.hpp"
+#include "app/state/text_lines.hpp"
 
 namespace app {
 namespace {
 
 using Kind = comm::NumberFile::Kind;
 constexpr std::int64_t most_frames = 1 << 20;  // that are looked through
+
+// The part of an element's dataset that holds n rows of its frame.
+struct Rows {
+    Numbers first, count;
+    std::int64_t numbers = 1;  // in all
+
+    Rows(const H5mdElement& e, std::int64_t first_row, std::int64_t n) : first(e.shape.size(), 0), count(e.shape) {
+        if (!count.empty()) first[0] = first_row, count[0] = n;
+        for (const std::int64_t k : count) numbers *= k;
+        if (e.timed) first.insert(first.begin(), e.frame), count.insert(count.begin(), 1);
+    }
+};
 
 // "a, b, ...": the first of many names.
 std::string beginning_of(const std::vector<std::string>& names) {
@@ -41,17 +53,17 @@ std::optional<std::size_t> last_until(std::span<const std::int64_t> steps, std::
 bool is_reduced_unit(const std::string& unit) {
     constexpr std::array<std::string_view, 7> reduced{"sigma",   "tau",           "epsilon", "lj",
                                                       "reduced", "dimensionless", "units"};
-    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz", others = "0123456789 -+^*/._()";
-    std::string lower;
-    for (const char c : unit) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (lower.find_first_not_of(std::string(letters) + std::string(others)) != std::string::npos) return false;
-    for (std::size_t at = lower.find_first_of(letters); at != std::string::npos;
-         at = lower.find_first_of(letters, at)) {
-        const std::size_t end = std::min(lower.find_first_of(others, at), lower.size());
-        if (std::find(reduced.begin(), reduced.end(), lower.substr(at, end - at)) == reduced.end()) return false;
-        at = end;
+    constexpr std::string_view others = "0123456789 -+^*/._()";
+    std::string letters = in_lower_case(unit);
+    for (char& c : letters) {
+        if (others.find(c) != std::string_view::npos) c = ' ';
+        else if (c < 'a' || c > 'z') return false;
     }
-    return true;
+    std::vector<std::string_view> words;
+    split(letters, words);
+    return std::all_of(words.begin(), words.end(), [&](std::string_view word) {
+        return std::find(reduced.begin(), reduced.end(), word) != reduced.end();
+    });
 }
 
 void H5mdElements::refuse(const std::string& what, const std::string& remedy) const {
@@ -144,32 +156,22 @@ bool H5mdElements::is_matrix(const H5mdElement& e) {
 }
 
 std::vector<double> H5mdElements::whole(const H5mdElement& e) {
-    Numbers first(e.shape.size(), 0), count = e.shape;
-    std::int64_t n = 1;
-    for (const std::int64_t k : count) n *= k;
-    if (n > 9) refuse(fmt::format("{} holds {} numbers", e.value, n), "mend the file");
-    if (e.timed) first.insert(first.begin(), e.frame), count.insert(count.begin(), 1);
-    std::vector<double> out(n);
-    file_.read(e.value, first, count, std::span(out));
-    return out;
+    const std::int64_t rows = e.shape.empty() ? 1 : e.shape[0];
+    if (const std::int64_t n = Rows(e, 0, rows).numbers; n > 9)
+        refuse(fmt::format("{} holds {} numbers", e.value, n), "mend the file");
+    return real_rows(e, 0, rows);
 }
 
 std::vector<double> H5mdElements::real_rows(const H5mdElement& e, std::int64_t first_row, std::int64_t n) {
-    Numbers first(e.shape.size(), 0), count = e.shape;
-    first[0] = first_row;
-    count[0] = n;
-    if (e.timed) first.insert(first.begin(), e.frame), count.insert(count.begin(), 1);
-    std::vector<double> out(n * (e.shape.size() > 1 ? e.shape[1] : 1));
-    file_.read(e.value, first, count, std::span(out));
+    const Rows rows(e, first_row, n);
+    std::vector<double> out(rows.numbers);
+    file_.read(e.value, rows.first, rows.count, std::span(out));
     return out;
 }
 
 std::vector<std::int64_t> H5mdElements::whole_rows(const H5mdElement& e, std::int64_t first_row, std::int64_t n) {
-    Numbers first(e.shape.size(), 0), count = e.shape;
-    first[0] = first_row;
-    count[0] = n;
-    if (e.timed) first.insert(first.begin(), e.frame), count.insert(count.begin(), 1);
-    return integers(e.value, first, count);
+    const Rows rows(e, first_row, n);
+    return integers(e.value, rows.first, rows.count);
 }
 
 // Some writers store all numbers as floating-point ones.

@@ -26,9 +26,15 @@ bool is_other_style(const std::string& word) {
         "dipole", "dpd",    "edpd",      "electron", "ellipsoid", "full",       "hybrid",       "line",
         "mdpd",   "mesont", "molecular", "oxdna",    "peri",      "rheo",       "rheo/thermal", "smd",
         "sph",    "sphere", "spin",      "tdpd",     "template",  "tri",        "wavepacket"};
-    std::string lower;
-    for (const char c : word) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string lower = in_lower_case(word);
     return styles.contains(lower) || styles.contains(lower.substr(0, lower.rfind('/')));
+}
+
+// Counts of the header, and sections, of atoms that are more than points.
+bool is_of_bonds(const std::string& word) {
+    static const std::set<std::string> names{"bonds",      "angles", "dihedrals", "impropers",
+                                             "ellipsoids", "lines",  "triangles", "bodies"};
+    return names.contains(word);
 }
 
 class LammpsData final : public ParticleSource {
@@ -41,10 +47,7 @@ private:
     void read_title();
     bool at_section() const;
     bool read_header_line();
-    void enter(const std::string& section);
-    void skip_section();
-    void read_masses();
-    void read_labels();
+    void read_section();
     std::string type_of(std::string_view word) const;
     void check_type(std::string_view type);
     void check_end();
@@ -55,7 +58,7 @@ private:
     TextLines lines_;
     std::vector<std::string> comment_;  // words behind # of the section's line
     std::vector<std::string_view> words_;
-    enum class Section { none, atoms, velocities } section_ = Section::none;
+    bool positions_ = false;      // whether the section is that of positions; else that of velocities
     std::int64_t left_ = 0;       // rows of it
     std::set<std::string> seen_;  // sections
     bool at_end_ = false;
@@ -126,9 +129,7 @@ bool LammpsData::read_header_line() {
     } else if (is({"avec"}) || is({"bvec"}) || is({"cvec"})) {
         lines_.refuse("the box is in the general triclinic form (avec, bvec, cvec)",
                       "write it as xlo xhi, ylo yhi, zlo zhi: write_data without triclinic/general");
-    } else if (count && *count != 0 && words_.size() == 2 &&
-               (is({"bonds"}) || is({"angles"}) || is({"dihedrals"}) || is({"impropers"}) || is({"ellipsoids"}) ||
-                is({"lines"}) || is({"triangles"}) || is({"bodies"}))) {
+    } else if (count && *count != 0 && words_.size() == 2 && is_of_bonds(std::string(words_[1]))) {
         lines_.refuse(fmt::format("{} {}: particles here are points without bonds", *count, words_[1]), atomic);
     }
     return true;
@@ -147,39 +148,29 @@ LammpsData::LammpsData(const md::StateFile& file) : lines_(file.file) {
             "give a whole file");
 }
 
-void LammpsData::enter(const std::string& section) {
-    if (section == "Atoms") {
-        // Any other text is a comment; the number of words in a row decides.
-        if (!comment_.empty() && (comment_.size() == 1 || comment_[0] == "hybrid") && is_other_style(comment_[0]))
-            lines_.refuse(fmt::format("atom_style is {}, and only atomic is known", comment_[0]), atomic);
-        section_ = Section::atoms;
-    } else if (section == "Velocities") {
-        section_ = Section::velocities;
-    } else if (section == "Bonds" || section == "Angles" || section == "Dihedrals" || section == "Impropers" ||
-               section == "Ellipsoids" || section == "Lines" || section == "Triangles" || section == "Bodies") {
+// Begins with the rows of a section, or reads a section that holds no rows of particles. Masses are 1 here, and all
+// other numbers of such sections belong to LAMMPS's own settings.
+void LammpsData::read_section() {
+    const std::string section(words_[0]);
+    const bool labels = section == "Atom" && words_.size() == 3 && words_[1] == "Type", masses = section == "Masses";
+    positions_ = section == "Atoms";
+    const bool rows = positions_ || section == "Velocities";
+    if ((rows || labels || masses) && !seen_.insert(section).second)
+        lines_.refuse(fmt::format("section {} is there twice", section), "remove one");
+    // Any other text is a comment; the number of words in a row decides.
+    if (positions_ && !comment_.empty() && (comment_.size() == 1 || comment_[0] == "hybrid") &&
+        is_other_style(comment_[0]))
+        lines_.refuse(fmt::format("atom_style is {}, and only atomic is known", comment_[0]), atomic);
+    if (is_of_bonds(in_lower_case(section)))
         lines_.refuse(fmt::format("section {}: particles here are points without bonds", section), atomic);
-    }
-    left_ = section_ == Section::none ? 0 : head_.particles;
-}
-
-// Masses are 1 here; all other numbers of such sections belong to LAMMPS's own settings.
-void LammpsData::read_masses() {
-    while (next_words() && !at_section()) {
-        mass_.emplace(words_[0], Mass{number(1), lines_.place().line});
-        if (mass_.size() > most_types) lines_.refuse("over 10000 types of atoms", "give a file of one type");
-    }
-}
-
-void LammpsData::read_labels() {
-    while (next_words() && !at_section()) {
-        if (words_.size() != 2) lines_.refuse("a line of Atom Type Labels is a type and its label", "mend the file");
-        number_of_label_.emplace(words_[1], words_[0]);
-        if (number_of_label_.size() > most_types) lines_.refuse("over 10000 labels", "give a file of one type");
-    }
-}
-
-void LammpsData::skip_section() {
-    while (next_words() && !at_section()) {
+    left_ = rows ? head_.particles : 0;
+    while (!rows && next_words() && !at_section()) {
+        if (labels && words_.size() != 2)
+            lines_.refuse("a line of Atom Type Labels is a type and its label", "mend the file");
+        if (labels) number_of_label_.emplace(words_[1], words_[0]);
+        if (masses) mass_.emplace(words_[0], Mass{number(1), lines_.place().line});
+        if (std::max(mass_.size(), number_of_label_.size()) > most_types)
+            lines_.refuse(fmt::format("over {} types of atoms", most_types), "give a file of one type");
     }
 }
 
@@ -235,20 +226,8 @@ md::Particle<3> LammpsData::velocity() {
 }
 
 SourcePiece LammpsData::next() {
-    while (left_ == 0 && !at_end_) {  // words_ are those of a section's line
-        section_ = Section::none;
-        const std::string section(words_[0]);
-        const bool labels = section == "Atom" && words_.size() == 3 && words_[1] == "Type";
-        const bool read = labels || section == "Atoms" || section == "Velocities" || section == "Masses";
-        if (read && !seen_.insert(section).second)
-            lines_.refuse(fmt::format("section {} is there twice", section), "remove one");
-        enter(section);
-        if (left_ > 0) break;
-        if (section == "Masses") read_masses();
-        else if (labels) read_labels();
-        else skip_section();
-    }
-    SourcePiece piece{{}, section_ == Section::atoms, section_ == Section::velocities};
+    while (left_ == 0 && !at_end_) read_section();  // words_ are those of a section's line
+    SourcePiece piece{{}, positions_, !positions_};
     for (; left_ > 0 && std::ssize(piece.rows) < piece_rows; --left_) {
         if (!next_words())
             lines_.refuse_file(fmt::format("ends {} lines before the end of its section {}", left_,

@@ -23,7 +23,7 @@ public:
 
 private:
     bool read_head(bool wanted);
-    std::string_view line();
+    void line();
     void read_box();
     void choose_columns();
     void check_kinds();
@@ -53,16 +53,14 @@ private:
     std::int64_t read_ = 0;
 };
 
-// A line that has to be there; its words.
-std::string_view LammpsDump::line() {
+// Reads the words of a line that has to be there.
+void LammpsDump::line() {
     const auto found = lines_.next();
     if (!found) lines_.refuse_file("ends inside a frame", "give a whole file, or name an earlier frame");
     split(*found, words_);
-    return *found;
 }
 
 void LammpsDump::read_box() {
-    const bool tilted = words_.size() > 3 && words_[3] == "xy";
     if (words_.size() > 3 && words_[3] == "abc")
         lines_.refuse("the box is in the general triclinic form (abc origin)",
                       "dump it with dump_modify triclinic/general no");
@@ -75,8 +73,7 @@ void LammpsDump::read_box() {
             numbers[k] = *x;
         }
         if (words_.size() < 2) lines_.refuse("a line of BOX BOUNDS is its lower and its upper end", "mend the file");
-        if ((tilted || words_.size() > 2) && numbers[2] != 0)
-            lines_.refuse("the box is triclinic", "give a rectangular one");
+        if (numbers[2] != 0) lines_.refuse("the box is triclinic", "give a rectangular one");
         head_.lower[a] = numbers[0];
         head_.length[a] = numbers[1] - numbers[0];
     }
@@ -85,19 +82,14 @@ void LammpsDump::read_box() {
 // Reads the lines before the particles of a frame; false at the end of the file. A frame that is not wanted is only
 // counted: it may hold no particles, and a box of any kind. LAMMPS names the units in the first frame alone.
 bool LammpsDump::read_head(bool wanted) {
-    bool first = true, box = false, counted = false;
+    bool box = false, counted = false;
     head_.particles = 0;
-    for (;; first = false) {
-        if (first) {
-            words_.clear();
-            while (words_.empty()) {
-                const auto next = lines_.next();
-                if (!next) return false;
-                split(*next, words_);
-            }
-        } else {
-            line();
-        }
+    do {
+        const auto next = lines_.next();
+        if (!next) return false;
+        split(*next, words_);
+    } while (words_.empty());
+    for (;; line()) {
         if (words_.size() < 2 || words_[0] != "ITEM:")
             lines_.refuse("no line ITEM: where a frame begins or goes on", "mend the file");
         if (words_[1] == "ATOMS") break;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "app/common/errors.hpp"
@@ -92,6 +93,12 @@ void split(std::string_view line, std::vector<std::string_view>& words) {
         words.push_back(line.substr(at, end - at));
         at = line.find_first_not_of(space, end);
     }
+}
+
+std::string in_lower_case(std::string_view word) {
+    std::string lower(word);
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower;
 }
 
 std::optional<double> real_number(std::string_view word) { return number_in<double>(word); }
