@@ -1,30 +1,43 @@
 # SPDX-License-Identifier: MIT
 """Results that other programs change, and what a run does then.
 
-Groups: csv_restarts pipes damaged_files locks first_result killed_early old_checkpoints. docs/reliability.md lists
+Groups: pipes damaged_files locks first_result killed_early old_checkpoints. docs/reliability.md lists
 the promises. Every run has a time limit.
 """
 import fcntl
 import glob
 import os
-import shutil
 import signal
 import subprocess
 import time
 
 import pytest
 
-from program import HANG_SECONDS, DECK, SOURCE, checkpoints, hash_of, rows, run, settings, start, summary, wait_for_rows
+from program import (
+    HANG_SECONDS,
+    DECK,
+    SOURCE,
+    checkpoints,
+    hash_of,
+    ok_run,
+    our_lines,
+    rows,
+    run,
+    settings,
+    start,
+    summary,
+    wait_for_rows,
+)
 
-SMALL = [
-    "system.box=[60.0, 40.0]",
-    "system.slabs.0.lower=[10, 10]",
-    "system.slabs.0.upper=[28, 30]",
-    "system.slabs.1.lower=[30, 10]",
-    "system.slabs.1.upper=[48, 30]",
-]
+SMALL = dict(
+    system__box="[60.0, 40.0]",
+    system__slabs__0__lower="[10, 10]",
+    system__slabs__0__upper="[28, 30]",
+    system__slabs__1__lower="[30, 10]",
+    system__slabs__1__upper="[48, 30]",
+)  # some 800 particles
+QUICK = settings(**SMALL)
 LBE_OF_0_1_0 = {"r1": "0.928814", "a1": "0.928057", "moving_average": "0.899053"}
-QUICK = [x for s in SMALL for x in ("--set", s)]  # some 800 particles
 EVERYTHING = dict(
     output__every=10,
     output__fields_every=20,
@@ -35,10 +48,9 @@ EVERYTHING = dict(
 )
 
 
-def go(ranks, out, *more, code=0, **keys):
-    got, text = run(ranks, "run", DECK, "--out", out, "--quiet", *more, *QUICK, *settings(**keys))
-    assert got == code, f"{out} {more} {keys} on {ranks} ranks: exit code {got}, not {code}: {text!r}"
-    return text
+def go(ranks, out, *more, **keys):
+    """ok_run() of the small collision."""
+    return ok_run(out, *more, ranks=ranks, **SMALL | keys)
 
 
 def read(*path):
@@ -54,259 +66,6 @@ def write(data, *path):
 def aside(out):
     """What lies in the folders previous_<n>, by name."""
     return sorted(os.path.basename(p) for p in glob.glob(os.path.join(out, "previous_*", "*")))
-
-
-def test_csv_restarts(tmp):
-    """Rows survive editors and spreadsheets; a file that cannot be continued is put aside and named."""
-    truth, base = os.path.join(tmp, "truth"), os.path.join(tmp, "base")
-    accelerators = dict(EVERYTHING, accelerator__backend="host", accelerator__controller="fixed")
-    go(2, base, run__steps=120, **accelerators)
-    shutil.copytree(base, truth)
-    assert go(2, truth, "--restart", "auto", run__steps=200, **accelerators) == ""
-    names = ("thermo.csv", "timing.csv", "balance.csv", "resources.csv", "zones.csv")
-    assert all(os.path.exists(os.path.join(base, n)) for n in names), f"a run of all tables: {os.listdir(base)}"
-    timed = ("model_seconds", "partition_seconds", "migrate_seconds", "wall_seconds", "cpu_seconds", "cpu_load")
-
-    def exact(out, name):
-        """The file, or of tables with times the columns without."""
-        text = read(out, name).decode()
-        rows = [line.split(",") for line in text.splitlines()]
-        keep = [i for i, c in enumerate(rows[0]) if c not in timed and (name != "zones.csv" or c in ("step", "rank"))]
-        return [[r[i] for i in keep] for r in rows] + [text[-1:]]
-
-    def lines(change):
-        return lambda data: b"".join(change(data.splitlines(keepends=True)))
-
-    readable = {
-        "carriage returns": lambda d: d.replace(b"\n", b"\r\n"),
-        "a blank line": lines(lambda r: r[:2] + [b"\n"] + r[2:]),
-        "blank lines at the end": lambda d: d + b"\n \r\n\n",
-        "a byte order mark": lambda d: b"\xef\xbb\xbf" + d,
-        "no last line feed": lambda d: d[:-1],
-        "half a row at the end": lambda d: d + b"128,0.1",
-        "all of them": lambda d: b"\xef\xbb\xbf\r\n" + d.replace(b"\n", b"\r\n\r\n")[:-4],
-    }
-    unreadable = {
-        "a column more": lines(lambda r: [line[:-1] + b",1\n" for line in r]),
-        "a column less": lines(lambda r: [line.rsplit(b",", 1)[0] + b"\n" for line in r]),
-        "a renamed column": lambda d: d.replace(b"step", b"Step", 1),
-        "no first line": lines(lambda r: r[1:]),
-        "a comment": lambda d: b"# mine\n" + d,
-        "semicolons": lambda d: d.replace(b",", b";"),
-        "columns in another order": lines(lambda r: [b",".join(line[:-1].split(b",")[::-1]) + b"\n" for line in r]),
-        "rows in another order": lines(lambda r: [r[0]] + r[:0:-1]),
-        "a word between": lines(lambda r: r[:2] + [b"mine\n"] + r[2:]),
-        "no bytes": lambda d: b"",
-        "zeros in front": lambda d: b"\0" * 100 + d[100:],
-    }
-    x = os.path.join(tmp, "x")
-    tried = 0
-
-    def restarted(change, ranks, which):
-        shutil.rmtree(x, ignore_errors=True)
-        shutil.copytree(base, x)
-        for name in which:
-            changed = change(read(x, name)) if change else None
-            os.remove(os.path.join(x, name))
-            if change:
-                write(changed, x, name)
-        return go(ranks, x, "--restart", "auto", run__steps=200, **accelerators)
-
-    for what, change in readable.items():
-        tried += 1
-        text = restarted(change, 2, names)
-        assert not text and not aside(x), f"{what}: {text!r} {aside(x)}"
-        for name in names:
-            assert exact(x, name) == exact(truth, name), f"{what}: {name} is not continued: {read(x, name)[:300]!r}"
-    for what, change in unreadable.items():
-        name = names[tried % len(names)]
-        tried += 1
-        text = restarted(change, 2, [name])
-        folder = os.path.join(x, "previous_1")
-        assert aside(x) == [name] and read(folder, name) == change(
-            read(base, name)
-        ), f"{what} in {name}: put aside are {aside(x)}"
-        assert (
-            text.count("note") == 1 and name in text and folder in text and text.count("\n") == 1
-        ), f"{what} in {name}: {text!r}"
-        head, *after = exact(x, name)
-        later = [r for r in exact(truth, name)[1:-1] if int(r[0]) >= 120 + (name not in ("thermo.csv", "timing.csv"))]
-        assert after[:-1] == later and head == exact(truth, name)[0], f"{what} in {name}: the new file holds {after}"
-        for other in names:
-            if other != name:
-                assert exact(x, other) == exact(truth, other), f"{what} in {name}: {other} has changed"
-    for ranks in (1, 2, 3):
-        name = names[ranks]
-        text = restarted(None, 2, [name, "trajectory.h5"])
-        assert text.count("note") == 2 and all(
-            f" {n} " in text and "missing" in text for n in (name, "trajectory.h5")
-        ), f"without {name}: {text!r}"
-        assert exact(x, name)[0] == exact(truth, name)[0] and not aside(x), f"without {name}: {exact(x, name)[:3]}"
-    # All at once lie in one folder. On one and three ranks, without accelerators, whose count has to stay.
-    for ranks in (1, 3):
-        y = os.path.join(tmp, f"y{ranks}")
-        go(ranks, y, run__steps=120, **EVERYTHING)
-        for name in names[:3]:
-            write(b"# mine\n" + read(y, name), y, name)
-        text = go(ranks, y, "--restart", "auto", run__steps=200, **EVERYTHING)
-        assert aside(y) == sorted(names[:3]) and text.count("previous_1") == 3, f"three files: {aside(y)} {text!r}"
-        # A run that was balanced and is not any more keeps the rows up to its restart.
-        go(ranks, y, "--restart", "auto", run__steps=220, output__every=10)
-        assert not os.path.exists(os.path.join(y, "previous_2")), f"balancing switched off: {os.listdir(y)}"
-    print(tried, "changed files")
-    rows_that_are_gone(tmp)
-    rows_of_others(tmp)
-    no_files(tmp)
-
-
-def lines_of(text):
-    return [line for line in text.splitlines() if line.startswith("steelyard:")]
-
-
-def rows_that_are_gone(tmp):
-    """A table that was cut is continued, and one note says which rows are missing; none does where all are there."""
-    base, x = os.path.join(tmp, "cut"), os.path.join(tmp, "cut_x")
-    keys = dict(output__every=10, checkpoint__every=40, balance__every=10, balance__clock="work")
-    go(1, base, run__steps=80, **keys)
-    whole = {n: read(base, n).splitlines(keepends=True) for n in ("thermo.csv", "timing.csv", "balance.csv")}
-
-    def steps_of(name):
-        return [int(line.split(b",")[0]) for line in read(x, name).splitlines()[1:]]
-
-    def restarted(name, data, out=x, **more):
-        shutil.rmtree(x, ignore_errors=True)
-        shutil.copytree(base, x)
-        write(data, x, name)
-        return go(2, x, "--restart", "auto", **dict(keys, run__steps=120, **more))
-
-    for name in ("thermo.csv", "timing.csv"):
-        r = whole[name]  # the first line, then steps 0 to 80
-        for what, data, left, said in (
-            ("cut in the row of step 40", b"".join(r[:5]) + r[5][:9], [0, 10, 20, 30], ("4 rows", 40, 70, 30)),
-            ("cut after the step of a row", b"".join(r[:5]) + b"4", [0, 10, 20, 30], ("4 rows", 40, 70, 30)),
-            ("cut in the last number of a row", b"".join(r[:6])[:-2], [0, 10, 20, 30], ("4 rows", 40, 70, 30)),
-            ("only the first line", r[0], [], ("8 rows", 0, 70)),
-            ("without its tail", b"".join(r[:8]), [0, 10, 20, 30, 40, 50, 60], ("the row of step 70", 60)),
-            ("without one row", b"".join(r[:3] + r[4:]), [0, 10, 30, 40, 50, 60, 70], ("the row of step 20", 10)),
-            ("without its first rows", b"".join(r[:1] + r[3:]), [20, 30, 40, 50, 60, 70], ("2 rows", 0, 10)),
-        ):
-            text = restarted(name, data)
-            assert len(lines_of(text)) == 1 and f" {name} has lost " in text, f"{name} {what}: {text!r}"
-            assert all(str(s) in text.split(name)[1] for s in said), f"{name} {what}: {text!r} does not say {said}"
-            assert steps_of(name) == left + [80, 90, 100, 110, 120], f"{name} {what}: {steps_of(name)}"
-            # It is said once.
-            text = go(2, x, "--restart", "auto", **dict(keys, run__steps=140))
-            assert not text, f"{name} {what}, the second restart: {text!r}"
-    r = whole["balance.csv"]
-    text = restarted("balance.csv", b"".join(r[:5]) + r[5][:9])
-    assert len(lines_of(text)) == 1 and "balance.csv has lost the row of step 50, after" in text, text
-    # Rows that are there, or that this run has never written here.
-    for every in (7, 20, 90):
-        name = "thermo.csv"
-        text = restarted(name, b"".join(whole[name]), output__every=every)
-        assert not text, f"another interval, {every}: {text!r}"
-        for steps, now in ((130, every), (150, 10)):
-            text = go(1, x, "--restart", "auto", **dict(keys, run__steps=steps, output__every=now))
-            assert not text, f"intervals of 10, {every} and {now}: {text!r} {steps_of(name)}"
-    text = go(1, base, "--restart", os.path.join(base, "checkpoint_40.h5"), **dict(keys, run__steps=60))
-    assert "has lost" not in text, f"back to an older checkpoint: {text!r}"
-    for killed in (False, True):  # begins elsewhere; a run that was killed early is started by the same command
-        there = os.path.join(tmp, "cut_there")
-        if killed:
-            write(whole["thermo.csv"][0], there, "thermo.csv")
-            for name in ("checkpoint_80.h5", "checkpoint_120.h5", "summary.json"):
-                os.remove(os.path.join(there, name))
-        text = go(
-            1, there, "--restart", os.path.join(base, "checkpoint_40.h5"), **dict(keys, run__steps=120, output__every=9)
-        )
-        assert not text, f"begun from another directory: {text!r}"
-    text = go(1, there, "--restart", "auto", **dict(keys, run__steps=140))
-    assert not text, f"begun from another directory, and continued: {text!r}"
-
-
-def rows_of_others(tmp):
-    """Rows that no run writes make a table one that is put aside."""
-    base, x = os.path.join(tmp, "others"), os.path.join(tmp, "others_x")
-    keys = dict(
-        output__every=10,
-        checkpoint__every=40,
-        balance__every=10,
-        balance__clock="work",
-        accelerator__backend="host",
-        accelerator__controller="fixed",
-    )
-    go(2, base, run__steps=80, **keys)
-
-    def cell(row, column, value):
-        def change(lines):
-            cells = lines[row].rstrip(b"\n").split(b",")
-            cells[column] = value
-            return lines[:row] + [b",".join(cells) + b"\n"] + lines[row + 1 :]
-
-        return change
-
-    def twice(lines):
-        return lines[:4] + lines[3:]
-
-    strange = [(name, f"{column}: {value}", cell(3, column, value)) for name, column, value in (
-        ("thermo.csv", 3, b"nan"),
-        ("thermo.csv", 9, b"inf"),
-        ("thermo.csv", 4, b"abc"),
-        ("thermo.csv", 4, b""),
-        ("thermo.csv", 9, b""),
-        ("thermo.csv", 5, b"1.5x"),
-        ("thermo.csv", 0, b"020"),
-        ("thermo.csv", 0, b"+20"),
-        ("timing.csv", 1, b"soon"),
-        ("timing.csv", 2, b"-nan"),
-        ("balance.csv", 3, b"abc"),
-        ("balance.csv", 1, b""),
-        ("balance.csv", 14, b""),
-        ("zones.csv", 2, b""),
-    )]  # fmt: skip
-    strange += [(name, "a row twice", twice) for name in ("thermo.csv", "timing.csv")]
-    for name, what, change in strange:
-        shutil.rmtree(x, ignore_errors=True)
-        shutil.copytree(base, x)
-        data = b"".join(change(read(x, name).splitlines(keepends=True)))
-        write(data, x, name)
-        text = go(2, x, "--restart", "auto", run__steps=90, **keys)
-        assert (
-            len(lines_of(text)) == 1 and f" {name} has no " in text and read(x, "previous_1", name) == data
-        ), f"{name} with {what}: {text!r} {aside(x)}"
-
-
-def no_files(tmp):
-    """What has the name of a result and is no file is put aside, alone, with its true reason."""
-    base, x, away = (os.path.join(tmp, n) for n in ("no_files", "no_files_x", "no_files_away"))
-    go(1, base, run__steps=80, **EVERYTHING)
-    os.mkdir(away)
-    for name in ("thermo.csv", "balance.csv", "run.json", "deck.yaml", "trajectory.h5", "fields.xdmf", "summary.json"):
-        for kind, reason in (("directory", "directories are no"), ("symbolic link", "symbolic links are not followed")):
-            shutil.rmtree(x, ignore_errors=True)
-            shutil.copytree(base, x)
-            there, kept = os.path.join(x, name), read(x, name)
-            os.rename(there, os.path.join(away, name))
-            if kind == "directory":
-                os.mkdir(there)
-                write(b"mine", there, "mine")
-            else:
-                os.symlink(os.path.join(away, name), there)
-            text = go(2, x, "--restart", "auto", run__steps=120, **EVERYTHING)
-            what = f"a {kind} at {name}"
-            assert (
-                len(lines_of(text)) == 1 and f" {name}: {reason}" in text and "missing" not in text
-            ), f"{what}: {text!r}"
-            assert aside(x) == [name] and os.path.isfile(there) and not os.path.islink(there), f"{what}: {aside(x)}"
-            assert read(away, name) == kept, f"{what}: it was followed"
-            assert summary(x)["steps"] == 120, f"{what}: {summary(x)['steps']}"
-    # A checkpoint is never written again, so it may lie elsewhere.
-    shutil.rmtree(x)
-    shutil.copytree(base, x)
-    os.rename(os.path.join(x, "checkpoint_80.h5"), os.path.join(away, "checkpoint_80.h5"))
-    os.symlink(os.path.join(away, "checkpoint_80.h5"), os.path.join(x, "checkpoint_80.h5"))
-    text = go(2, x, "--restart", "auto", run__steps=120, **EVERYTHING)
-    assert not text and not aside(x) and checkpoints(x) == [80, 100, 120][-2:], f"{text!r} {os.listdir(x)}"
 
 
 def test_pipes(tmp):
@@ -338,7 +97,7 @@ def test_pipes(tmp):
                 more = ["--out", out] if words[0] in ("run", "predict", "partition") else []
                 what = f"{words[0]} of a {kind} on {ranks} ranks: {words}"
                 got, text = run(ranks, *words, *more, timeout=HANG_SECONDS)
-                lines = [line for line in text.splitlines() if line.startswith("steelyard:")]
+                lines = our_lines(text)
                 assert (
                     got == code and len(lines) == 1 and "; " in lines[0] and place in lines[0]
                 ), f"{what}: exit code {got}, not {code}: {text!r}"
@@ -397,7 +156,7 @@ def damage_while_running(ranks, out, path, damage, *more, **keys):
     damage(path)
     text = ended(process, 120)
     what = f"{damage.__name__} {path} on {ranks} ranks: {process.returncode} {text!r}"
-    ours = [line for line in text.splitlines() if line.startswith("steelyard:")]
+    ours = our_lines(text)
     assert (
         process.returncode == 5 and len(ours) == 1 and f"{path}: was re" in ours[0].replace("was changed", "was re")
     ), what

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What other programs make of the results.
 
-Groups: balance_rows speeds fields trajectory trajectory_kills readers. The last one needs MDAnalysis and pvpython.
+Groups: balance_rows speeds fields readers. The last one needs MDAnalysis and pvpython.
 Every run has a time limit.
 """
 import csv
 import json
 import os
-import random
-import signal
 import subprocess
-import time
 import xml.etree.ElementTree
 
 import h5py
@@ -26,31 +23,29 @@ from program import (
     decisions,
     environment,
     fresh,
-    options,
-    processes_of,
-    rows_written,
+    ok_run,
     run,
     settings,
-    start,
     summary,
-    wait_for_rows,
 )
 
 MODELS = "time_average, moving_average, particle_count, hybrid, a1, b1"
+# Keys of a run with rows of all models.
+ROWS = dict(
+    run__steps=100,
+    output__every=20,
+    balance__every=5,
+    balance__clock="work",
+    balance__processes=20,
+    balance__compare=f"[{MODELS}]",
+    balance__partition__cut="cells",
+)
 
 
 def test_balance_rows(tmp):
     """balance.csv alone explains overall LBE and each decision; all models start from the same loads."""
     out = os.path.join(tmp, "out")
-    keys = dict(
-        run__steps=100,
-        output__every=20,
-        balance__every=5,
-        balance__clock="work",
-        balance__processes=20,
-        balance__compare=f"[{MODELS}]",
-        balance__partition__cut="cells",
-    )
+    keys = ROWS
     for start_from in ("uniform", "particles"):
         assert (
             run(
@@ -148,34 +143,26 @@ def test_balance_rows(tmp):
     assert {m for m, modelled in seen if modelled} and {
         m for m, modelled in seen if not modelled
     }, f"no row of each kind: {seen}"
-    # A partition that never changes bears no model's name.
-    assert (
-        run(
-            2,
-            "run",
-            DECK,
-            "--out",
-            fresh(out),
-            "--quiet",
-            *settings(**dict(keys, balance__compare="[]"), balance__partition__kind="none", balance__migrate="always"),
-        )[0]
-        == 0
-    ), "run without balancing"
-    assert {r["decision"] for r in decisions(out)} == {"kept: same"}, "a partition that never changes is moved"
-    assert {r["model"] for r in decisions(out)} == {"none"} and list(summary(out)["overall_lbe"]) == [
-        "none"
-    ], "label of a run without balancing"
-    # Pressure without a factor N / (N - 1): of an ideal gas it is the kinetic energy in the frame of the centre of mass
-    # over the area.
-    ideal = os.path.join(tmp, "ideal")
-    assert (
-        run(1, "run", DECK, "--out", ideal, "--quiet", *settings(run__steps=0, system__potential__epsilon=1e-300))[0]
-        == 0
-    ), "run without forces"
-    with open(os.path.join(ideal, "thermo.csv")) as f:
+
+
+@pytest.mark.group("balance_rows")
+def test_partition_that_never_changes(tmp):
+    """A partition that never changes bears no model's name."""
+    out = os.path.join(tmp, "out")
+    keys = ROWS | dict(balance__compare="[]", balance__partition__kind="none", balance__migrate="always")
+    ok_run(out, ranks=2, **keys)
+    assert {r["decision"] for r in decisions(out)} == {"kept: same"}
+    assert {r["model"] for r in decisions(out)} == {"none"} and list(summary(out)["overall_lbe"]) == ["none"]
+
+
+@pytest.mark.group("balance_rows")
+def test_ideal_gas(tmp):
+    """The pressure times the area is the kinetic energy in the frame of the centre of mass, without N / (N - 1)."""
+    ok_run(tmp, "--force", run__steps=0, system__potential__epsilon=1e-300)
+    with open(os.path.join(tmp, "thermo.csv")) as f:
         r = {k: float(v) for k, v in list(csv.DictReader(f))[0].items()}
     thermal = r["temperature"] * (r["particles"] - 1)
-    assert abs(r["pressure"] * 260 * 140 / thermal - 1) < 1e-12, f"pressure of an ideal gas: {r}"
+    assert abs(r["pressure"] * 260 * 140 / thermal - 1) < 1e-12, r
 
 
 def resources(out):
@@ -392,176 +379,6 @@ def widths(collision):
     return np.array(in_space(collision.box, 1.0)) / in_space(collision.cells)
 
 
-def frames_of(path):
-    """Steps and positions of all frames."""
-    with h5py.File(path) as f:
-        g = f["particles/all"]
-        return list(g["position/step"][:]), g["position/value"][:]
-
-
-TRAJECTORY = dict(
-    run__steps=240, output__every=60, output__trajectory_every=12, checkpoint__every=60, checkpoint__keep=9
-)
-
-
-def test_trajectory(tmp):
-    """One file, in the order of ids, with the same bytes whatever the ranks, restarts and stops."""
-    whole = os.path.join(tmp, "whole")
-    assert run(1, "run", DECK, "--out", whole, "--quiet", *settings(**TRAJECTORY))[0] == 0, "whole run"
-    steps, positions = frames_of(os.path.join(whole, "trajectory.h5"))
-    assert steps == list(range(0, 241, 12)), f"steps {steps}"
-    for step in checkpoints(whole):
-        with h5py.File(os.path.join(whole, f"checkpoint_{step}.h5")) as f:
-            order = np.argsort(f["exact/id"][:])
-            assert (
-                np.array_equal(positions[steps.index(step)][:, :2], f["exact/state"][:][order][:, :2] * 2.0**-40)
-                and not positions[:, :, 2].any()
-            ), f"frame of step {step}"
-    with open(os.path.join(whole, "trajectory.h5"), "rb") as f:
-        expected = f.read()
-
-    def same(out, what):
-        with open(os.path.join(out, "trajectory.h5"), "rb") as f:
-            assert f.read() == expected, what
-        assert not [n for n in os.listdir(out) if n.endswith(".tmp")], f"{what}: {os.listdir(out)}"
-
-    for first, second in ((3, 2), (7, 1)):
-        out = os.path.join(tmp, f"{first}to{second}")
-        assert (
-            run(first, "run", DECK, "--out", out, "--quiet", *settings(**TRAJECTORY), "--set", "checkpoint.keep=1")[0]
-            == 0
-        ), "run"
-        same(out, f"{first} ranks: other bytes")
-        # Back to a checkpoint: the later frames come again.
-        out = os.path.join(tmp, f"again{first}to{second}")
-        assert (
-            run(first, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=130)))[0] == 0
-        ), "first part"
-        assert frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(0, 130, 12)), "frames of the first part"
-        code, text = run(
-            second,
-            "run",
-            DECK,
-            "--out",
-            out,
-            "--quiet",
-            "--restart",
-            os.path.join(out, "checkpoint_60.h5"),
-            *settings(**TRAJECTORY),
-        )
-        found, values = frames_of(os.path.join(out, "trajectory.h5"))
-        assert (
-            code == 0 and found == steps and np.array_equal(values, positions)
-        ), f"{first} to {second} ranks, more steps than the file had room for: {code} {text} {found}"
-    # Other columns begin another file; the old one stays.
-    out = os.path.join(tmp, "columns")
-    assert (
-        run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0
-    ), "first part"
-    code, text = run(
-        2,
-        "run",
-        DECK,
-        "--out",
-        out,
-        "--quiet",
-        "--restart",
-        "auto",
-        *settings(**TRAJECTORY, output__trajectory_columns="[position]"),
-    )
-    assert (
-        code == 0
-        and "previous_1" in text
-        and frames_of(os.path.join(out, "previous_1/trajectory.h5"))[0] == list(range(0, 61, 12))
-    ), f"other columns: {code} {text}"
-    found, values = frames_of(os.path.join(out, "trajectory.h5"))
-    assert found == list(range(72, 241, 12)) and np.array_equal(
-        values, positions[6:]
-    ), f"frames with other columns: {found}"
-    # A damaged file is put aside, not continued.
-    out = os.path.join(tmp, "damaged")
-    assert (
-        run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0
-    ), "first part"
-    with open(os.path.join(out, "trajectory.h5"), "r+b") as f:
-        f.seek(5000)
-        f.write(b"nonsense")
-    code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**TRAJECTORY))
-    assert (
-        code == 0
-        and frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(72, 241, 12))
-        and os.path.exists(os.path.join(out, "previous_1/trajectory.h5"))
-    ), f"a damaged trajectory: {code} {text}"
-    # Without frames of its own a restart leaves the file alone.
-    before = os.stat(os.path.join(whole, "trajectory.h5"))
-    assert (
-        run(1, "run", DECK, "--out", whole, "--quiet", "--restart", "auto", *settings(run__steps=300))[0] == 0
-    ), "restart without frames"
-    after = os.stat(os.path.join(whole, "trajectory.h5"))
-    assert (before.st_mtime_ns, before.st_ino) == (
-        after.st_mtime_ns,
-        after.st_ino,
-    ), "a trajectory that is not continued was touched"
-    for columns in ("[]", "[position, position]", "[mass]", "position"):
-        code, text = run(
-            1, "run", DECK, "--out", os.path.join(tmp, "bad"), "--quiet", *settings(output__trajectory_columns=columns)
-        )
-        assert (
-            code == 2 and text.count("\n") == 1 and "trajectory_columns" in text
-        ), f"columns {columns}: {code} {text!r}"
-
-
-def test_trajectory_kills(tmp):
-    """kill -9 at random times: the file opens with every frame up to the last checkpoint, all that it shows is right, a
-    restart goes on."""
-    keys = dict(run__steps=1500, output__every=60, output__trajectory_every=3, checkpoint__every=30)
-    keys |= dict(system__box=[130.0, 70.0])  # 5,000 particles
-    for i, x in enumerate((10, 65)):
-        keys |= {f"system__slabs__{i}__lower": [x, 10], f"system__slabs__{i}__upper": [x + 53, 60]}
-    whole = os.path.join(tmp, "whole")
-    assert run(2, "run", DECK, "--out", whole, "--quiet", *settings(**keys))[0] == 0, "whole run"
-    steps, positions = frames_of(os.path.join(whole, "trajectory.h5"))
-    with open(os.path.join(whole, "trajectory.h5"), "rb") as f:
-        expected = f.read()
-    rng = random.Random(11)
-    wanted, done, runs, frames = 40 if options.full else 6, 0, 0, 0
-    while done < wanted:
-        out = os.path.join(tmp, f"run{runs}")
-        runs += 1
-        while done < wanted:
-            there = rows_written(out)
-            process = start(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
-            # Moments go by the run's own progress, however fast the machine is: before the first row, or after some.
-            wait_for_rows(out, there + rng.randint(-1, 3), process)
-            time.sleep(rng.uniform(0, 0.1))
-            if process.poll() is not None:
-                break
-            ranks = processes_of(out)
-            os.kill(rng.choice(ranks) if rng.random() < 0.7 and ranks else process.pid, signal.SIGKILL)
-            process.wait(timeout=HANG_SECONDS)
-            end = time.monotonic() + HANG_SECONDS
-            while processes_of(out) and time.monotonic() < end:
-                time.sleep(0.01)
-            process.stderr.close()
-            done += 1
-            last, path = max(checkpoints(out), default=-1), os.path.join(out, "trajectory.h5")
-            if last < 0 and not os.path.exists(path):
-                continue
-            found, values = frames_of(path)
-            assert (
-                found == steps[: len(found)] and len(found) > last // 3
-            ), f"kill {done}: frames {found[-3:]}, checkpoint {last}"
-            assert np.array_equal(
-                values, positions[: len(found)]
-            ), f"kill {done}: a frame that was not finished is shown"
-            frames += len(found)
-        code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
-        with open(os.path.join(out, "trajectory.h5"), "rb") as f:
-            assert code == 0 and f.read() == expected, f"after kills: {code} {text}"
-    print(f"{done} kills in {runs} runs; {frames} frames were there after them")
-    assert frames > 0, "no kill left a frame"
-
-
 @pytest.mark.group("readers")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_mdanalysis(tmp, dimensions):
@@ -609,8 +426,8 @@ def test_mdanalysis(tmp, dimensions):
         print(f"mean square displacement from step 60 to {step}: {found:.6f} by MDAnalysis, {ours:.6f} by ids")
 
 
-# What ParaView's readers see: at each time, the bounds, the number of cells, the sum of each field, and the place of
-# the mean particle by the particles of each cell.
+# ParaView's readers give the bounds, the number of cells and the sum of each field at each time. The script also
+# prints the mean place of the particles by their number in each cell.
 LOOK = """
 import json
 import sys
@@ -675,7 +492,7 @@ def test_paraview(tmp, dimensions):
                 assert len(which) == 1 or abs(theirs["time"] - np.ravel(f.attrs["time"])[0]) < 1e-12, where
                 sums = [f[n][:].sum() for n in ("particles", "owner", "load")]
                 assert sums[0] > 1000 and np.allclose(theirs["sums"], sums, rtol=1e-9), f"{where}: {sums}"
-                # Of the places of the cells along x, y and z, which are the last axis of the field, the one before ...
+                # The last axis of the field is x.
                 places = np.indices(particles.T.shape).reshape(dimensions, -1)
                 place = [np.average(p + 0.5, weights=particles.T.ravel()) * w for p, w in zip(places, width)]
                 assert np.allclose(theirs["place"], in_space(place, 0.5), rtol=1e-9), f"{where}: {place}"
