@@ -157,7 +157,7 @@ def test_lbaf(tmp_path, dimensions):
     }
     assert found == sent and len(sent) > 30
 
-    # Of the loads of the run; and the one of the files themselves, with the same times again.
+    # A replay of the loads of the run, and a replay of the files themselves. Both give the same times.
     again = tmp_path / "again"
     replay(out / "loads.h5", again, 3, more=["--deck", out / "deck.yaml"])
     assert [lbaf(again)[p]["phases"] for p in range(12)] == [data["phases"] for data in files]

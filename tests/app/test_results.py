@@ -609,8 +609,8 @@ def test_mdanalysis(tmp, dimensions):
         print(f"mean square displacement from step 60 to {step}: {found:.6f} by MDAnalysis, {ours:.6f} by ids")
 
 
-# What ParaView's readers see: at each time, the bounds, the number of cells, the sum of each field, and the place of
-# the mean particle by the particles of each cell.
+# Prints the data of ParaView's readers at each time: bounds, number of cells, and the sum of each field. The particles
+# of each cell give the place of the mean particle.
 LOOK = """
 import json
 import sys
@@ -675,7 +675,7 @@ def test_paraview(tmp, dimensions):
                 assert len(which) == 1 or abs(theirs["time"] - np.ravel(f.attrs["time"])[0]) < 1e-12, where
                 sums = [f[n][:].sum() for n in ("particles", "owner", "load")]
                 assert sums[0] > 1000 and np.allclose(theirs["sums"], sums, rtol=1e-9), f"{where}: {sums}"
-                # Of the places of the cells along x, y and z, which are the last axis of the field, the one before ...
+                # Places of the cells along x, y and z. The last axis of the field is x.
                 places = np.indices(particles.T.shape).reshape(dimensions, -1)
                 place = [np.average(p + 0.5, weights=particles.T.ravel()) * w for p, w in zip(places, width)]
                 assert np.allclose(theirs["place"], in_space(place, 0.5), rtol=1e-9), f"{where}: {place}"

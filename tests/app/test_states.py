@@ -184,8 +184,8 @@ def test_frames_ids_and_trajectories(tmp):
     assert np.array_equal(seen[0][0], far[order]) and np.array_equal(seen[0][1][0], x[order])
 
 
-# H5MD files of four particles. Elements of frames have values that tell frames apart: all velocities of frame k are
-# k + 1, and its box is 7 + k. `check` names both: the largest speed and the box.
+# H5MD files of four particles. The values tell frames apart: all velocities of frame k are k + 1, and its box is 7 + k.
+# The command check prints both, as the largest speed and the box.
 X = np.array([[0.5, 0.5, 0.5], [3.5, 0.5, 0.5], [0.5, 3.6, 0.5], [3.5, 3.5, 3.4]])
 POSITIONS = np.stack([X, X + 0.01, X + 0.02])
 VELOCITIES = np.stack([np.eye(4, 3, -1) * (k + 1) for k in range(3)])

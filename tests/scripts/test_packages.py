@@ -20,10 +20,10 @@ import pytest
 from program import HANG_SECONDS, SOURCE, options
 
 BUILD = os.path.dirname(options.binary)
-# Options of setup.sh whose packages the default tests have, and options for programs that CMake takes where they are.
+# ASKED: options of setup.sh for packages of the default tests. WHERE_FOUND: options for programs that CMake may find.
 ASKED = ["--format", "--browser"]
 WHERE_FOUND = ["--bench", "--slow", "--slurm", "--sanitize", "--simulate", "--bare", "--arm"]
-# What setup.sh does not install: compilers for devices, which Debian does not have.
+# setup.sh does not install compilers for devices, because Debian does not have them.
 FOREIGN = ("/usr/local/cuda", "/opt/")
 # Modules that a script can do without, and says so.
 OPTIONAL = {"MDAnalysis", "ParaView", "paraview", "xdist"}

@@ -45,7 +45,7 @@ def test_results_that_are_cut_short_or_foreign(runs, tmp_path):
             assert found["thermo"] == whole["thermo"]
     alone = data_of(made(runs["alone"]))[0]
     assert not any("balance.csv" in n for n in alone["notes"]), "a run without balancing has none"
-    # Of an older version, or of a run that was killed at once.
+    # Results of an older version, or of a run that was killed at once.
     for each in os.listdir(out):
         if each != "thermo.csv" and os.path.isfile(out / each):
             os.unlink(out / each)

@@ -4,7 +4,7 @@ draw(options, *outdirs) makes a figure of matplotlib, or ends in fail() where it
 import importlib
 import os
 
-# Of each picture the files without which a directory has nothing to draw.
+# The files that each picture needs in an output directory.
 PICTURES = {
     "map": ("map.csv",),
     "lbe": ("balance.csv", "summary.json"),
