@@ -152,7 +152,7 @@ def test_all_used_packages_are_listed(installed, kind):
 @pytest.mark.parametrize(
     "package, kind",
     [("libcli11-dev", headers), ("nlohmann-json3-dev", headers), ("libmetis-dev", libraries)]
-    + [("ninja-build", programs), ("python3-pyte", modules)],
+    + [("ninja-build", programs), ("python3-pytest", modules)],
 )
 def test_a_package_that_the_list_lacks_is_found(installed, package, kind):
     assert package in unlisted(kind(), listed(kind) - {package}, installed)
