@@ -6,16 +6,17 @@ OUT: the output directory of a run, of one that goes on or was ended early too, 
 one file that needs no network: map of the box over time, balancing, times of the ranks, energies, what ran. Writes
 report.html in the first OUT. docs/report.md
 
-With --pictures it also draws pictures for a paper, NAME.png or NAME.pdf in each OUT, all that there are files for;
-those marked * are of all OUT together, in the first one:
+With --pictures the script also draws pictures for a paper, NAME.png or NAME.pdf in each OUT. It draws each picture
+whose files exist. The ones marked * show all OUT together, and lie in the first one.
+
   map*        the box over time with the borders between processes, and the LBE
   lbe*        LBE and LBE_m of every model
   density     density (mean of 3 x 3 cells) and its profile, by cell fields
   partition   borders over the density (mean of 3 x 3 cells), and the load of each cell, by cell fields
   particles   particles as spheres, by a trajectory and cell fields
   zones       the border between CPUs and accelerators
-  nested      what `steelyard partition` made
-  prediction  what `steelyard predict` foretold
+  nested      a nested partition, by `steelyard partition`
+  prediction  a prediction, by `steelyard predict`
 """
 import argparse
 import os

@@ -44,7 +44,7 @@ def plural(what, numbers):
 
 
 def verdict(run):
-    """What balancing was worth."""
+    """The gain or the loss by balancing."""
     worth = run["summary"].get("worth")
     net = worth.get("net") if isinstance(worth, dict) else None
     if not isinstance(net, dict) or not all(is_number(net.get(k)) for k in ("seconds", "without_seconds", "saved")):
@@ -107,7 +107,7 @@ def slow_processes(run):
 
 
 def ranks_at_work(run):
-    """Who computes longest and who waits, or what takes the time where all compute alike."""
+    """The rank that computes longest and the ones that wait. If all compute alike, the phases that take the time."""
     ranks = run["ranks"]
     if not ranks or len(ranks["wall_seconds"][-1]) < 2:
         return []
@@ -208,7 +208,7 @@ def uneven_ranks(compute, particles):
 
 
 def covered(run):
-    """What part of the steps since the last start of the program the frames of ranks.csv tell of."""
+    """The part of the steps since the last start of the program for which ranks.csv has frames."""
     first = run["summary"].get("first_step") or (run["starts"] or [0])[-1]
     steps = (run["steps"] or 0) - first
     spans = zip(run["ranks"]["from"], run["ranks"]["step"])
@@ -252,7 +252,7 @@ def waiting(run, ghosts, wall, uneven, where):
 
 
 def uneven_seconds(ranks, interval):
-    """What the mean rank waits for the one that computes longest, seconds a step."""
+    """The time that the mean rank waits for the one that computes longest, seconds a step."""
     compute = [a + b for a, b in zip(ranks["forces"][interval], ranks["neighbours"][interval])]
     return max(compute) - mean(compute)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pictures for a paper, by `report.py OUT --pictures KIND`. A new one is an entry here and a module of that name, whose
-draw(options, *outdirs) makes a figure of matplotlib, or ends in fail() where it cannot."""
+"""Pictures for a paper, by `report.py OUT --pictures KIND`. A new one is an entry here and a module of that name. Its
+draw(options, *outdirs) returns a figure of matplotlib, or ends in fail() if it cannot."""
 import importlib
 import os
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Density and its profile, by fields_<step>.h5: the number density of each step, and below it the mean density along x
-inside the material, relative to its median at the start. Both are smoothed, since a cell holds only a few particles:
-the density is the mean of 3 x 3 cells, so it reaches a cell beyond the particles, and the profile that of 3 columns. In
-three dimensions it is the mean along an axis, or that of one layer of cells; across x, the profile is one along y."""
+"""Density and its profile, by fields_<step>.h5. Above: the number density of each step. Below: the mean density along x
+inside the material, relative to its median at the start. Because a cell holds only a few particles, both are smoothed.
+The density is the mean of 3 x 3 cells, so it reaches a cell beyond the particles. The profile is the mean of 3 columns.
+In three dimensions the density is the mean along an axis, or that of one layer of cells. If the picture has no x axis,
+the profile is one along y."""
 from common import fail
 from plotting import AXES, View, field_files, nearest, np, periodic, plt, read_fields, smoothed
 
@@ -19,8 +20,8 @@ def profile(density, rows, wraps):
 
 
 def evenly(steps):
-    """All of up to four steps; of more, four or three from the first to the last that are equally far apart, and where
-    there are no such, the nearest to four."""
+    """The steps to draw: all of up to four. If there are more, four or three equally far apart are drawn, from the
+    first to the last. If no such steps exist, the ones nearest to four such steps are drawn."""
     if len(steps) <= 4:
         return steps
     for number in (4, 3):

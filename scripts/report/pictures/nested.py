@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A nested partition, after figures 5 to 8 of Liu, Yang & Yang (2018), by partition.json and fields_0.h5. The load of
-the cells (the mean of those in a dot) with the borders between nodes; each node's speed and the load that it got; and
-one node with its CPUs in hues and its accelerators in orange. In three dimensions, of one layer of cells."""
+"""A nested partition, after figures 5 to 8 of Liu, Yang & Yang (2018), by partition.json and fields_0.h5. One picture
+shows the load of the cells (the mean of those in a dot) with the borders between nodes. A second shows each node's
+speed and load. A third shows one node with its CPUs in hues and its accelerators in orange. In three dimensions a
+picture shows one layer of cells."""
 import os
 
 from common import fail, read_json
@@ -14,7 +15,7 @@ CPUS = ["Blues", "Greens", "Purples", "Greys"]
 
 
 def node_colours(resources, node):
-    """Of each resource: the CPUs of the node in hues of their own, others in grey."""
+    """Colours of the resources: the CPUs of the node in hues of their own, those of other nodes in grey."""
     colours = np.full((len(resources), 3), 0.9)
     accelerators = 0
     own = [r for r in resources if r["node"] == node and r["kind"] != "accelerator"]
@@ -64,7 +65,7 @@ def whole(axis, partition, view, node, load):
 
 
 def shares(axis, resources):
-    """Of each node, or of each resource of a single one: the part of all speeds and of the load."""
+    """The part of all speeds and of the load that each node has, or each resource of a single node."""
     single = all(r["node"] == 0 for r in resources)
     groups = {}
     for r in resources:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Partition over the density, and the load field, by fields_<step>.h5. Left: density, as the mean of 3 x 3 cells, with
-the borders between processes; middle: the same around the most expensive cells; right: load of each cell there, by the
+the borders between processes. Middle: the same around the most expensive cells. Right: load of each cell there, by the
 model that drove the run. In three dimensions, of one layer of cells."""
 from common import fail
 from plotting import LineCollection, View, borders, field_files, np, periodic, plt, read_fields, smoothed
