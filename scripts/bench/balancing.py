@@ -11,7 +11,7 @@ balancing can win nothing.
 Off-centre: even halves hold 81 and 19 % of the particles. The balanced run is compared with the run without balancing
 and with the same slabs centred.
 
-The case `gain` is the program's default, which migrates if that pays, with a rebuild that is due. The case `every`
+The case `gain` is the program's default: it migrates if it pays, with a rebuild that is due. The case `every`
 makes a new partition and migrates each time, due or not, as the paper's experiment does. Writes
 results/balancing/summary.json.
 """

@@ -52,7 +52,7 @@ def write(data, *path):
 
 
 def aside(out):
-    """What lies in the folders previous_<n>, by name."""
+    """The content of the folders previous_<n>, by name."""
     return sorted(os.path.basename(p) for p in glob.glob(os.path.join(out, "previous_*", "*")))
 
 
@@ -164,7 +164,7 @@ def lines_of(text):
 
 
 def rows_that_are_gone(tmp):
-    """A table that was cut is continued, and one note says which rows are missing; none does where all are there."""
+    """A table that was cut is continued, and one note names the missing rows. Without missing rows there is no note."""
     base, x = os.path.join(tmp, "cut"), os.path.join(tmp, "cut_x")
     keys = dict(output__every=10, checkpoint__every=40, balance__every=10, balance__clock="work")
     go(1, base, run__steps=80, **keys)
@@ -277,7 +277,7 @@ def rows_of_others(tmp):
 
 
 def no_files(tmp):
-    """What has the name of a result and is no file is put aside, alone, with its true reason."""
+    """An entry that has the name of a result and is no file is put aside, alone, with its true reason."""
     base, x, away = (os.path.join(tmp, n) for n in ("no_files", "no_files_x", "no_files_away"))
     go(1, base, run__steps=80, **EVERYTHING)
     os.mkdir(away)
@@ -490,7 +490,7 @@ def test_first_result(tmp):
 
 
 def test_killed_early(tmp):
-    """A run that was killed before its first checkpoint: auto says what helps, and that works without a watcher."""
+    """A run was killed before its first checkpoint. --restart auto names a remedy, which works without a watcher."""
     for ranks in (1, 2, 3):
         out = os.path.join(tmp, f"early{ranks}")
         process = start(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Checks that scripts/setup.sh names every Debian package that a build and the scripts use.
 
-A package that somebody installed for another purpose hides that the list lacks it. So the files that were used are
-asked for their packages: headers from the compiler's dependency files, libraries from the links, programs from CMake's
-cache, modules from the imports of the Python sources. Each package must be in the list, or a listed one must depend
-on it.
+A package that somebody installed for another purpose hides that the list lacks it. So the test asks for the packages of
+the files that were used. Headers come from the compiler's dependency files, libraries from the links, programs from
+CMake's cache, and modules from the imports of the Python sources. Each package must be in the list, or a listed one
+must depend on it.
 """
 import ast
 import glob
