@@ -81,18 +81,14 @@ def write_page(arguments, reload=None, going=()):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outdirs", nargs="+", metavar="OUT")
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help="the page (default: report.html in the first OUT), or the one picture of --only",
-    )
+    output = "the page (default: report.html in the first OUT), or the one picture of --only"
+    parser.add_argument("--output", metavar="FILE", help=output)
     parser.add_argument("--messages", metavar="FILE", help="what `run --trace-messages FILE` of the first OUT wrote")
     parser.add_argument("--pictures", metavar="KIND", choices=("png", "pdf"), help="also draw pictures: png or pdf")
     for name, how in DRAWING.items():
         parser.add_argument(f"--{name}", **how)
-    parser.add_argument(
-        "--watch", action="store_true", help="write the page anew while a run goes on, until it has ended"
-    )
+    anew = "write the page anew while a run goes on, until it has ended"
+    parser.add_argument("--watch", action="store_true", help=anew)
     every = "with --watch: how often to look whether there is more to show (default: 2)"
     parser.add_argument("--every", type=seconds, default=2, metavar="SECONDS", help=every)
     arguments = parser.parse_args()

@@ -87,9 +87,8 @@ def low_balance(run):
     low = lbe is not None and lbe < LOW
     text = [f"Balancing is off ({off}): each process keeps its part of the box."] if off else []
     if low:
-        text.append(
-            f"LBE is {percent(lbe)}: the mean process computes for that part of the busiest one's time, then waits."
-        )
+        waits = "the mean process computes for that part of the busiest one's time, then waits"
+        text.append(f"LBE is {percent(lbe)}: {waits}.")
     return [("problem" if low else "note", " ".join(text), "balance" if run["balance"] else "map")] if text else []
 
 
@@ -219,9 +218,8 @@ def uneven_by_summary(run):
     """The same of the whole run, where frames of ranks tell of a part of it: which rank it is, is not known then."""
     summary = run["summary"]
     phases, wall = summary.get("seconds") or {}, summary.get("wall_seconds")
-    known = {
-        p: s for p, s in phases.items() if isinstance(s, dict) and is_number(s.get("mean")) and is_number(s.get("max"))
-    }
+    timed = [(p, s) for p, s in phases.items() if isinstance(s, dict)]
+    known = {p: s for p, s in timed if is_number(s.get("mean")) and is_number(s.get("max"))}
     if not wall or "forces" not in known or "ghosts" not in known:
         return []
     forces, ghosts = known["forces"], known["ghosts"]
@@ -242,11 +240,9 @@ def uneven_by_summary(run):
 def waiting(run, ghosts, wall, uneven, where):
     """ghosts: seconds of the mean rank; uneven: those that differences in computing explain."""
     late = f"messages are late{'' if run['summary'].get('simulated') is True else ' or ranks share cores'}"
-    why = (
-        "about what the differences in computing between the ranks explain"
-        if uneven > 0.6 * ghosts
-        else f"more than differences in computing explain: {late}"
-    )
+    why = f"more than differences in computing explain: {late}"
+    if uneven > 0.6 * ghosts:
+        why = "about what the differences in computing between the ranks explain"
     text = f"{percent(ghosts / wall)} of the time goes into ghosts and waiting for them, {why}.{where}"
     return ("problem", text, "ranks")
 

@@ -267,16 +267,11 @@ def ranks(table, run, notes):
 
 def message_matrix(path, notes):
     """Bytes and messages between ranks, by a file of --trace-messages: of each (source, target), in the whole file."""
-    table = read_table(
-        os.path.dirname(path) or ".",
-        os.path.basename(path),
-        notes,
-        ("kind", "source", "target", "bytes"),
-        ("kind",),
-        ("source", "target", "bytes"),
-    )
+    folder, name = os.path.split(path)
+    counts = ("source", "target", "bytes")
+    table = read_table(folder or ".", name, notes, ("kind", *counts), ("kind",), counts)
     if table is None or max(table["source"] + table["target"], default=0) > 4096:
-        notes.add(os.path.basename(path), "no messages are shown")
+        notes.add(name, "no messages are shown")
         return None
     pairs = {}
     for s, t, n in zip(table["source"], table["target"], table["bytes"]):
