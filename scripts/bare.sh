@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# bare.sh [COMMAND ...]: runs a command of the README, by default scripts/quickstart.sh, as on a fresh machine: in a new
-# minimal Debian root, without the caller's environment, with another umask, in a clone whose path has a blank and an
-# umlaut. Says what it took. Needs root and mmdebstrap (scripts/setup.sh --bare). The clone has the last commit.
+# bare.sh [COMMAND ...]: runs a command of the README as on a fresh machine, by default scripts/quickstart.sh.
+# The command runs in a new minimal Debian root, without the caller's environment and with another umask. The path of
+# the clone has a blank and an umlaut. The clone has the last commit. Prints the time that the command took.
+# Needs root and mmdebstrap (scripts/setup.sh --bare).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,5s/^# //p' scripts/bare.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,/^[^#]/s/^# \{0,1\}//p' scripts/bare.sh; exit 0; }
 [[ $# -gt 0 ]] || set -- scripts/quickstart.sh
 [[ $(id -u) -eq 0 ]] || { echo "bare.sh: only root can make a root directory; use sudo" >&2; exit 2; }
 command -v mmdebstrap >/dev/null || { echo "bare.sh: there is no mmdebstrap; run scripts/setup.sh --bare" >&2; exit 2; }
@@ -14,7 +15,7 @@ work=$(mktemp -d)
 root=$work/root project="/srv/Kräne und Waagen/steelyard"
 cleanup() {
     umount "$root/proc" "$root/sys" "$root/dev/shm" "$root/dev/pts" 2>/dev/null || true
-    # What is mounted below belongs to the machine.
+    # Directories that are still mounted below belong to the machine.
     if grep -qF " $root/" /proc/mounts; then echo "bare.sh: $root is still in use and stays" >&2; else rm -rf "$work"; fi
 }
 trap cleanup EXIT

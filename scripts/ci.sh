@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# ci.sh [PART ...]: checks of a change, all parts in this order or those that are named; .ci/run runs all:
-#   start   the first command of the README on a fresh Debian: bare.sh
-#   tests   scripts/test.sh: format, build with g++ (and nvcc, where it is) and all tests but slow, gpu, smpi and arm ones
-#   clang   clang reads each source of the program, its tools and examples alone; warnings are errors: read_sources.py
-#   smpi    compiles the program for simulated ranks, without optimisation, and runs a few steps on 16 of them
-#   asan    the unit tests of balance/, comm/ and md/, and boxes of any length, under AddressSanitizer and
-#           UndefinedBehaviorSanitizer
-#   tsan    teams of threads under ThreadSanitizer
-#   fuzz    the readers of files with the inputs in tests/fuzz/corpus, under AddressSanitizer: fuzz.sh
-# Says what each part took and what ctest found. A part that fails does not stop the others; the exit code is then 1.
-# Installs the packages that are missing, as setup.sh does.
+# ci.sh [PART ...]: checks of a change. Without a PART all of them run, in this order. So does .ci/run.
+#   start:  The first command of the README, run on a fresh Debian by bare.sh.
+#   tests:  Format, build with g++ and the fast tests, by test.sh. nvcc is used if it is installed. Tests with the
+#           labels slow, gpu, smpi and arm do not run.
+#   clang:  clang reads each source of the program, its tools and examples alone. Warnings are errors (read_sources.py).
+#   smpi:   Builds the program for simulated ranks, without optimisation, and runs a few steps on 16 of them.
+#   asan:   The unit tests of balance/, comm/ and md/, and boxes of any length, under AddressSanitizer and
+#           UndefinedBehaviorSanitizer.
+#   tsan:   Teams of threads under ThreadSanitizer.
+#   fuzz:   The readers of files with the inputs in tests/fuzz/corpus, under AddressSanitizer, by fuzz.sh.
+# Prints the time of each part and the results of ctest. If a part fails, the others still run, and the exit code is 1.
+# Installs missing packages, as setup.sh does.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,13s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,/^[^#]/s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
 
 part_start() { scripts/setup.sh --bare && scripts/bare.sh; }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the scripts share: errors in one line, runs of programs, and files of results."""
+"""The common part of the scripts: errors in one line, runs of programs, and files of results."""
 import csv
 import json
 import os
@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def fail(what):
-    """One line on standard error that says what is wrong and what helps, and exit code 2."""
+    """Prints one line on standard error, which names the error and a remedy, and ends with exit code 2."""
     print(f"{os.path.basename(sys.argv[0])}: {what}", file=sys.stderr)
     sys.exit(2)
 
@@ -27,7 +27,7 @@ def words(settings):
 
 
 def call(command, threads=1, environment=None, **options):
-    """A command with so many threads a rank; where it fails, a line says so and its exit code is that of the script.
+    """Runs a command with so many threads a rank. If it fails, the script prints a line and ends with its exit code.
     `environment` adds to the environment, `options` are subprocess.run's."""
     command = [str(word) for word in command]
     variables = dict(os.environ, OMP_NUM_THREADS=str(threads), **(environment or {}))

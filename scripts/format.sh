@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# format.sh [--check]: formats all C++ sources with clang-format 14 and all Python with black 23, whose choices other
-# versions don't share, and has flake8 read the Python; with --check it changes nothing and fails where a file would
-# change. What is not here, or in another version, it names and leaves out.
+# format.sh [--check]: formats all C++ sources with clang-format 14 and all Python sources with black 23, and runs
+# flake8 on the Python sources. Other versions format differently. So a formatter that is missing or of another version
+# is named and left out. --check changes no file, and fails if a file would change.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 check=no
 case ${1:-} in
-    -h | --help) sed -n '3,5s/^# //p' scripts/format.sh; exit 0 ;;
+    -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' scripts/format.sh; exit 0 ;;
     --check) check=yes ;;
     '') ;;
     *) echo "format.sh: unknown option $1; see --help" >&2; exit 2 ;;

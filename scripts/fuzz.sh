@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# fuzz.sh [SECONDS | --corpus] [NAME...]: gives changed inputs to the readers of files, each for SECONDS (60), or to
-# those that are named, and prints a line for each. A finding makes it exit with 1, and its input stays in out/fuzz/.
-# --corpus runs the inputs of tests/fuzz/corpus/ unchanged, which takes seconds. Builds the preset asan first: clang's
-# libFuzzer with AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer. docs/reliability.md says more.
+# fuzz.sh [SECONDS | --corpus] [NAME...]: gives changed inputs to each reader of files for SECONDS (60), and prints a
+# line for each reader. NAMEs choose readers; the default is all. After a finding the exit code is 1, and the input
+# stays in out/fuzz/. --corpus runs the inputs of tests/fuzz/corpus/ unchanged, in seconds. Builds the preset asan
+# first, with clang's libFuzzer, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer. More:
+# docs/reliability.md
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,6s/^# \{0,1\}//p' scripts/fuzz.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,/^[^#]/s/^# \{0,1\}//p' scripts/fuzz.sh; exit 0; }
 seconds=60
 case ${1:-} in
     --corpus) seconds=0; shift ;;

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the scripts that draw share: the libraries they need, cell fields and which layer of them is drawn, smoothing,
-borders, and the file written."""
+"""The common part of the scripts that draw: libraries, cell fields and their layers, smoothing, borders, and files."""
 import glob
 import os
 import re
@@ -10,7 +9,7 @@ from common import fail, reason
 
 
 def with_debians_python(error):
-    """Where this Python lacks what plots need and Debian's own has it, the script goes on with that one."""
+    """If this Python lacks the libraries of plots and Debian's own has them, the script goes on with the latter."""
     debians, script = "/usr/bin/python3", os.path.realpath(sys.argv[0])
     ours = script.startswith(os.path.dirname(os.path.realpath(__file__)) + os.sep)
     if ours and os.path.exists(debians) and not os.environ.get("STEELYARD_DEBIANS_PYTHON"):
@@ -58,7 +57,7 @@ def read_fields(path, *names, pick=lambda data: data[:]):
 
 
 def periodic(outdir):
-    """Of each axis, x first: does the box of a run wrap around? By the deck in its output directory."""
+    """For each axis, x first: does the box of a run wrap around? By the deck in its output directory."""
     try:
         with open(os.path.join(outdir, "deck.yaml")) as f:
             found = re.search(r"^\s*boundary:\s*\[([\w\s,]+)\]", f.read(), re.M)
@@ -70,15 +69,16 @@ def periodic(outdir):
 
 
 def nearest(steps, wanted):
-    """Of the steps there are, those that are nearest to the ones wanted."""
+    """The steps nearest to the wanted ones."""
     return sorted({min(steps, key=lambda s: abs(s - w)) for w in wanted})
 
 
 class View:
-    """What is drawn of cells: in two dimensions, [y, x], all; in three, [z, y, x], a layer, or the mean along an axis.
+    """The part of the cells that is drawn. In two dimensions all cells [y, x] are drawn. In three dimensions a layer of
+    the cells [z, y, x] is drawn, or the mean along an axis.
 
-    shown: the two axes in the picture, the horizontal one first.  text: what is drawn, for a title; empty in 2D.  axis,
-    layer: in 3D; the layer is None where it is a mean.
+    shown: The two axes in the picture, the horizontal one first.  text: For a title; empty in 2D.
+    axis, layer: In 3D; the layer is None for a mean.
     """
 
     def __init__(self, options, cells, mean=False, layer=None):
@@ -110,7 +110,7 @@ class View:
         return picked.mean(axis=2 - self.axis) if picked.ndim == 3 else picked
 
     def of(self, values):
-        """Of values of the axes, those of the two that are shown."""
+        """The two of the axes' values that belong to the shown axes."""
         return [values[a] for a in self.shown]
 
     def labels(self, what):
@@ -119,9 +119,9 @@ class View:
 
 
 def smoothed(field, wraps):
-    """Mean of 3 x 3 cells [y, x], or of 3 along a line: single cells beat with the lattice. Over an end of an axis it
-    goes on at the other one where the box wraps around (wraps: of the horizontal axis, of the vertical one), else it is
-    mirrored there, so nothing crosses a wall and nothing is lost."""
+    """Mean of 3 x 3 cells [y, x], or of 3 along a line, because single cells beat with the lattice. If the box wraps
+    around (wraps: horizontal axis, vertical axis), the mean at one end takes cells of the other. If the box has a wall
+    there, the field is mirrored, so nothing crosses the wall and nothing is lost."""
     total = np.asarray(field, dtype=float)
     for axis, wrap in zip(reversed(range(total.ndim)), wraps):
         ends = [(1, 1) if a == axis else (0, 0) for a in range(total.ndim)]

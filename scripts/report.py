@@ -6,16 +6,17 @@ OUT: the output directory of a run, of one that goes on or was ended early too, 
 one file that needs no network: map of the box over time, balancing, times of the ranks, energies, what ran. Writes
 report.html in the first OUT. docs/report.md
 
-With --pictures it also draws pictures for a paper, NAME.png or NAME.pdf in each OUT, all that there are files for;
-those marked * are of all OUT together, in the first one:
+With --pictures the script also draws pictures for a paper, NAME.png or NAME.pdf in each OUT. It draws each picture
+whose files exist. The ones marked * show all OUT together, and lie in the first one.
+
   map*        the box over time with the borders between processes, and the LBE
   lbe*        LBE and LBE_m of every model
   density     density (mean of 3 x 3 cells) and its profile, by cell fields
   partition   borders over the density (mean of 3 x 3 cells), and the load of each cell, by cell fields
   particles   particles as spheres, by a trajectory and cell fields
   zones       the border between CPUs and accelerators
-  nested      what `steelyard partition` made
-  prediction  what `steelyard predict` foretold
+  nested      a nested partition, by `steelyard partition`
+  prediction  a prediction, by `steelyard predict`
 """
 import argparse
 import os
@@ -80,18 +81,14 @@ def write_page(arguments, reload=None, going=()):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outdirs", nargs="+", metavar="OUT")
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help="the page (default: report.html in the first OUT), or the one picture of --only",
-    )
+    output = "the page (default: report.html in the first OUT), or the one picture of --only"
+    parser.add_argument("--output", metavar="FILE", help=output)
     parser.add_argument("--messages", metavar="FILE", help="what `run --trace-messages FILE` of the first OUT wrote")
     parser.add_argument("--pictures", metavar="KIND", choices=("png", "pdf"), help="also draw pictures: png or pdf")
     for name, how in DRAWING.items():
         parser.add_argument(f"--{name}", **how)
-    parser.add_argument(
-        "--watch", action="store_true", help="write the page anew while a run goes on, until it has ended"
-    )
+    anew = "write the page anew while a run goes on, until it has ended"
+    parser.add_argument("--watch", action="store_true", help=anew)
     every = "with --watch: how often to look whether there is more to show (default: 2)"
     parser.add_argument("--every", type=seconds, default=2, metavar="SECONDS", help=every)
     arguments = parser.parse_args()

@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# sanitize.sh [--unit | --teams | asan tsan]: builds the presets asan (AddressSanitizer, LeakSanitizer,
-# UndefinedBehaviorSanitizer) and tsan (ThreadSanitizer), default both, and runs under them the tests and the program
-# over varied settings: one line for each run. --unit builds and runs asan's tests of balance/, comm/ and md/ and the
-# program in boxes of any length alone, --teams tsan's tests of teams of threads. The first finding does not stop it,
-# but any makes it exit with 1. About 6 minutes to build, 10 to run, on two free cores. KEEP=1 keeps the outputs of all.
+# sanitize.sh [--unit | --teams | asan tsan]: runs the tests and the program with varied settings under sanitizers.
+#   asan:     Preset with AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer.
+#   tsan:     Preset with ThreadSanitizer. Without arguments both presets are built and run.
+#   --unit:   Only the tests of balance/, comm/ and md/ and the program in boxes of any length, in the preset asan.
+#   --teams:  Only the tests of teams of threads, in the preset tsan.
+# Prints one line for each run. After a finding the other runs still start, and the exit code is 1. On two free cores
+# the build takes about 6 minutes and the runs 10. KEEP=1 keeps the outputs of all runs.
 #
-# All our code is instrumented, with the kernels of every instruction set; for UndefinedBehaviorSanitizer only the plain
-# kernels are (md/CMakeLists.txt says why), so runs that are meant for it set STEELYARD_ISA=scalar. MPICH, HDF5,
-# yaml-cpp, fmt and libomp are not. ThreadSanitizer learns from libomp's tool `archer` how OpenMP synchronizes; without
-# it every parallel loop would be reported.
+# All our code is instrumented, with the kernels of every instruction set. UndefinedBehaviorSanitizer sees only the
+# plain kernels (md/CMakeLists.txt says why), so runs for it set STEELYARD_ISA=scalar. MPICH, HDF5, yaml-cpp, fmt and
+# libomp are not instrumented. ThreadSanitizer learns from libomp's tool `archer` how OpenMP synchronizes. Without
+# archer every parallel loop would be reported.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,12s/^# \{0,1\}//p' scripts/sanitize.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,/^[^#]/s/^# \{0,1\}//p' scripts/sanitize.sh; exit 0; }
 presets=("$@")
 [[ ${1:-} == --unit || ${1:-} == --teams ]] && presets=("${1#--}")
 [[ $# -gt 0 ]] || presets=(asan tsan)
@@ -34,9 +36,9 @@ finish() {
 }
 trap finish EXIT
 
-# ThreadSanitizer sees memory that MPICH and HDF5 copy, but not their locks: what they do themselves is left out.
-# yaml-cpp appends to vectors without telling AddressSanitizer, so where decks are read it can't guard the unused part
-# of a vector's capacity (detect_container_overflow); in the tests of kernels, tiles and messages it does.
+# ThreadSanitizer sees the memory that MPICH and HDF5 copy, but not their locks, so both libraries are left out.
+# yaml-cpp appends to vectors without telling AddressSanitizer. So the unused capacity of vectors is not guarded
+# (detect_container_overflow) in programs that read decks. In the tests of kernels, tiles and messages it is guarded.
 libraries=$PWD/scripts/sanitizers
 export OMP_TOOL_LIBRARIES=$archer OMP_WAIT_POLICY=passive
 export HWLOC_PLUGINS_PATH=/nonexistent  # hwloc's plugins, which MPICH loads where they are installed, leak by themselves

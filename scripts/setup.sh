@@ -1,17 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages that are missing: what a build and the tests need, with --bench also LAMMPS, with --format
-# also what format.sh runs, with --slow also what the slow tests read our files with, with --slurm also Slurm, with
-# --sanitize also what sanitize.sh builds with, with --simulate also what simulate.sh runs on, with --arm also what
-# arm.sh needs, with --browser also what looks at pages of report.py, with --bare also what bare.sh needs. Does nothing,
-# quickly, when all are there. Without apt-get, without root, or with STEELYARD_SETUP=skip it leaves that to you:
-# docs/install.md. --libraries only names the packages of libraries that the program is built with, --names those that
-# the options before it ask for.
+# setup.sh [OPTION ...]: installs the Debian packages that are missing for a build and its tests. Options add packages:
+#   --bench:     LAMMPS, for the comparisons with it.
+#   --format:    Formatters, for format.sh.
+#   --slow:      Programs that read our files in the slow tests.
+#   --slurm:     Slurm, for the jobs and their test.
+#   --sanitize:  Clang, for sanitize.sh and fuzz.sh.
+#   --simulate:  SimGrid, for simulate.sh.
+#   --arm:       Compiler and emulator, for arm.sh.
+#   --browser:   Chromium, for the tests of the pages of report.py.
+#   --bare:      Tools that make a new Debian, for bare.sh.
+#
+# --libraries only prints the packages of the libraries that the program is built with. --names only prints the packages
+# of the options before it. If all packages are installed, the script returns at once. Without apt-get, without root, or
+# with STEELYARD_SETUP=skip nothing is installed; docs/install.md tells how to do it by hand.
 set -euo pipefail
 
 libraries=(libmpich-dev libhdf5-dev libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libhwloc-dev)
 packages=(cmake ninja-build g++ pkg-config mpich "${libraries[@]}" libmetis-dev metis libscotch-dev catch2 python3 python3-numpy python3-matplotlib
-    python3-h5py python3-pytest python3-pyte)
+    python3-h5py python3-pytest)
 for option in "$@"; do
     case $option in
         --bench) packages+=(lammps) ;;
@@ -25,7 +32,7 @@ for option in "$@"; do
         --arm) packages+=(g++-aarch64-linux-gnu qemu-user-static) ;;
         --libraries) printf '%s\n' "${libraries[@]}"; exit 0 ;;
         --names) printf '%s\n' "${packages[@]}"; exit 0 ;;
-        -h | --help) sed -n '3,9s/^# //p' "$0"; exit 0 ;;
+        -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;;
         *) echo "setup.sh: unknown option $option; see --help" >&2; exit 2 ;;
     esac
 done

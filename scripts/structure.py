@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Counts the calls from app/balancing into the library balance in one balancing: each is a way down and back up again.
 
-Counted in the text: functions that balance/ defines in a .cpp, where the functions of load_balancer.cpp and measure.cpp
-call them that LoadBalancer::collect_times() and ::balance() reach. Needs universal-ctags. scripts/weight.py counts
-lines, members and functions.
+The count is one of the text. Callers are the functions of load_balancer.cpp and measure.cpp that
+LoadBalancer::collect_times() and ::balance() reach. Called functions are those that balance/ defines in a .cpp. Needs
+universal-ctags. scripts/weight.py counts lines, members and functions.
 """
 import argparse
 import collections

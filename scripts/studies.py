@@ -43,9 +43,9 @@ def build(*targets, preset="default", setup=None):
 def steelyard(*arguments, out, settings=(), start=(), binary="build/steelyard", keep=False, **options):
     """Runs a command of the program and returns its results, the content of summary.json or the like.
 
-    arguments: the command, its input and its options.  out: the output directory, emptied before.
-    settings: "key.path=value", ...  start: words before the program, such as mpiexec(2) or PINNED.
-    keep: results that the same command has left in `out` are taken as they are.  options: those of call().
+    arguments: The command, its input and its options.  out: The output directory, emptied before.
+    settings: "key.path=value", ...  start: Words before the program, such as mpiexec(2) or PINNED.
+    keep: If `out` has results of the same command, they are taken as they are.  options: Those of call().
     """
     command, record = [*arguments, *words(settings)], os.path.join(out, "command.json")
     if not (keep and os.path.exists(record) and read_json(record) == command):

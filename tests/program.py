@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the program share: runs with a time limit, and readers of their results."""
+"""The common part of the tests of the program: runs with a time limit, and readers of their results."""
 import csv
 import json
 import os
@@ -253,7 +253,7 @@ def processes_of(binary_marker):
 
 
 def built(*programs, page="docs/simulation.md"):
-    """A mark that skips tests where a program of another build is missing, which this page says how to make."""
+    """A mark that skips tests if a program of another build is missing. This page says how to make it."""
     missing = [p for p in programs if not os.access(os.path.join(SOURCE, p), os.X_OK)]
     return pytest.mark.skipif(bool(missing), reason=f"there is no {missing}; {page} says how to build it")
 

@@ -5,11 +5,15 @@
 Runs take turns, without balancing and with it every 20 and every 5 steps. The additional wall time is all that
 balancing costs: timers, model, partition, migration, and rebuilds that would not have been due.
 
-Centred: two slabs of half a million particles meet in the middle of the box, so that even halves are a perfect split
-and there is nothing to win. Off-centre: even halves hold 81 and 19 % of the particles; beside the run without balancing
-it is compared with the same slabs centred. `gain` is the program's default: it migrates where that pays, with a rebuild
-that is due. `every` makes a new partition and migrates each time, due or not, as the paper's experiment does.
-Writes results/balancing/summary.json.
+Centred: two slabs of half a million particles meet in the middle of the box. Even halves are a perfect split, and
+balancing can win nothing.
+
+Off-centre: even halves hold 81 and 19 % of the particles. The balanced run is compared with the run without balancing
+and with the same slabs centred.
+
+The case `gain` is the program's default: it migrates if it pays, with a rebuild that is due. The case `every`
+makes a new partition and migrates each time, due or not, as the paper's experiment does. Writes
+results/balancing/summary.json.
 """
 import os
 import sys

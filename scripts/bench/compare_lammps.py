@@ -5,11 +5,12 @@
 In two dimensions: a liquid, and a collision of 20,000 particles at its start, at first contact and in full contact. In
 three: a melt after 100 steps and at its start, and a collision in full contact, between walls.
 
-Forces at the state: the largest and the rms difference of a particle's force, over the rms force. (The melt starts from
-a lattice, where all forces cancel: there it is the rms force after 100 steps.) LAMMPS gets all 40 bits of the
-positions; our forces see 26 of them behind the point in `mixed`, 28 in `double`. Pressure at the state, and total
-energy per atom there and 200 steps later. Bounds hold for the largest difference of a force, for the pressure and both
-energies. Writes results/compare_lammps/summary.json; exits 1 if a bound is missed.
+Forces at the state: the largest and the rms difference of a particle's force, over the rms force. The melt starts from
+a lattice, where all forces cancel, so its differences are divided by the rms force after 100 steps. LAMMPS gets all 40
+bits of the positions. Our forces see 26 of them behind the point in `mixed`, 28 in `double`.
+
+Pressure at the state, and total energy per atom there and 200 steps later. Bounds hold for the largest difference of a
+force, for the pressure and both energies. Writes results/compare_lammps/summary.json; exits 1 if a bound is missed.
 """
 import os
 import subprocess

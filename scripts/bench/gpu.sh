@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# gpu.sh: a zone on a CUDA device, or on threads of the processor where there is none: that its bits are the engine's,
-# and its rates with more and more particles. Writes results/gpu/*.json. Needs a C++ compiler, CMake, xxHash and,
-# for a device, nvcc; no MPI, HDF5 or other library, and no network. Where xxHash is not installed, its header is looked
-# for in build-xxhash/xxhash.h. Takes about 3 minutes on an H100 without the build.
+# gpu.sh: measures a zone on a CUDA device, or on threads of the processor if there is no device. Checks that its bits
+# are those of the engine, and measures its rates with more and more particles. Writes results/gpu/*.json.
+# Needs a C++ compiler, CMake, xxHash and, for a device, nvcc. Needs no MPI, HDF5 or other library, and no network.
+# If xxHash is not installed, its header has to lie in build-xxhash/xxhash.h. Takes about 3 minutes on an H100, without
+# the build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,6s/^# //p' scripts/bench/gpu.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,/^[^#]/s/^# \{0,1\}//p' scripts/bench/gpu.sh; exit 0; }
 [[ $# -eq 0 ]] || { echo "gpu.sh: unknown option $1; see --help" >&2; exit 2; }
 folder=build-gpu options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSTEELYARD_ENGINE_ONLY=ON -DSTEELYARD_TESTS=OFF)
 if ! echo '#include <xxhash.h>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1; then

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Schedules of messages (comm: in the deck), on ranks of this machine.
 
-Measures the time in ghost exchange of a deck of many small patches (patches), and the time of a step on four decks,
-each relative to the default schedule. Runs take turns in random order; one beside which others were at work is
-repeated. Writes results/messages_here/summary.json. About 10 minutes.
+The deck `patches` has many small patches; its time in ghost exchange is measured. On four decks the time of a step is
+measured. Both are relative to the default schedule. Runs take turns in random order. If other programs disturb a run,
+the run is repeated. Writes results/messages_here/summary.json. About 10 minutes.
 """
 import os
 import sys

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Our partitioners beside METIS and Scotch on the same loads, as steelyard replay makes them.
 
-Three load series: two slabs that collide, in the plane and in space (those of scripts/reproduce/criteria.py), and a hot
-block that expands into a box of which seven eighths are empty. Of each, partitions of the true costs of cells at four
-moments, into 24, 240 and 2400 parts; the figures are means over them. LBE_m: mean over largest load of the parts. Ghost
-cells: of all parts, one cell wide. Moved: cells, of all, that change their part from one moment to the next; METIS and
-Scotch number their parts anew each time. Seconds: of the partitioner, on one rank, beside other programs of the
-machine. Writes results/partitioners/summary.json.
+Series of loads: two slabs that collide, in the plane and in space (those of scripts/reproduce/criteria.py), and a hot
+block that expands into a box, seven eighths of it empty.
+
+The true costs of cells at four moments are cut into 24, 240 and 2400 parts. The figures are means over these moments:
+  - LBE_m: Mean over largest load of the parts.
+  - Ghost cells: Those of all parts, one cell wide.
+  - Moved: The part of all cells that change their owner from one moment to the next. METIS and Scotch number their
+    parts anew each time.
+  - Seconds: Those of the partitioner, on one rank, beside other programs of the machine.
+Writes results/partitioners/summary.json.
 """
 import math
 import os

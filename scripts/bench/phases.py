@@ -4,9 +4,10 @@
 
 Bytes: what a force pass must read and write once, counted from the data structures (neighbour rows 1 byte per entry,
 clusters and neighbourhoods 4, positions and velocities 32 read and 32 written, packed positions 16 read and 8 written),
-at the bandwidth of a large copy measured in the same round. It binds where the particles exceed the caches.
-Instructions: a row of 16 neighbours takes 34 vector instructions in `mixed` (counted in the AVX-512 kernel's loop); a
-core with four vector units can't do it in less than 8.5 cycles, at the clock measured by a chain of additions.
+at the bandwidth of a large copy measured in the same round. This bound holds if the particles exceed the caches.
+
+Instructions: a row of 16 neighbours takes 34 vector instructions in `mixed` (counted in the AVX-512 kernel's loop). A
+core with four vector units needs at least 8.5 cycles for them. A chain of additions measures the clock.
 
 Softened: the same lattice with dt so small that nobody moves, so both potentials see the same pairs; the ratio of force
 times. Writes results/phases/summary.json.

@@ -96,7 +96,7 @@ def real(rounds):
 
 
 def overlap(rounds):
-    """What `full` wins over `none` on 2 ranks, where small tiles make many messages; runs of both in turns."""
+    """The gain of `full` over `none` on 2 ranks with small tiles and many messages. Runs of both take turns."""
     start, deck, steps, cases = mpiexec(2), OVERLAP_DECK, OVERLAP_STEPS, []
     for settings in OVERLAP:
         rows = []
@@ -124,7 +124,7 @@ def overlap(rounds):
 
 
 def simulated_case(deck, ranks, settings, forecast):
-    """A mean step of simulated ranks. What a run does once, at its start and its end, is in both runs."""
+    """A mean step of simulated ranks, as the difference of two runs. Both contain the work at the start and the end."""
     (start, start_forces), (wall, forces) = (simulated_run(ranks, deck, settings, n) for n in SIMULATED_STEPS)
     steps = SIMULATED_STEPS[1] - SIMULATED_STEPS[0]
     step = (wall - start) / steps

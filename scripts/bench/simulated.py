@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Weak scaling of the balanced collision on ever more ranks of a simulated cluster.
 
-The decks: two slabs of inputs/lbe64.yaml, as high as the ranks need, or with --dimensions 3 those of
-inputs/collision_3d.yaml, as large in all directions. step_seconds is that of a mean step in a window without
-balancings, with one output of sums; balancing_seconds the mean of two balancings, longest of all ranks, particles not
-moved. Efficiency is relative to the first case. Messages of up to a megabyte: SimGrid takes most of its time for the
-first migration, in proportion to the messages, and ghosts are smaller in any case.
+The decks: two slabs of inputs/lbe64.yaml, as high as the ranks need. With --dimensions 3 the slabs are those of
+inputs/collision_3d.yaml, as large in all directions.
+
+step_seconds: The mean step in a window without balancings, with one output of sums.
+balancing_seconds: The mean of two balancings, longest of all ranks, particles not moved.
+Efficiency is relative to the first case. Messages of up to a megabyte: SimGrid takes most of its time for the first
+migration, in proportion to the messages, and ghosts are smaller in any case.
 
 2400 flat ranks take 15 minutes of one core and 5.9 GB; in space 12 minutes and 19.1 GB with
 PLATFORM_SET=simultaneous_seconds=1e-7 (docs/simulation.md). Writes results/simulated/summary.json, in three dimensions

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The gain that a run says balancing was worth, against runs without balancing, on two ranks of this machine.
+"""The gain that a run reports for its balancing, against runs without balancing, on two ranks of this machine.
 
-The off-centre collision of inputs/quickstart.yaml, in turns: without balancing; measured every 20 steps but never
-migrated (`even`); balanced. `saved` of the balanced run gives the time that it would have taken without; the truth is
-the first run's. `perfect_saves` gives the time with perfect balance; `even` and the balanced run, far from it and near
-it, must agree. Writes results/worth/summary.json.
+Three runs of the off-centre collision of inputs/quickstart.yaml take turns. The first does not balance. The
+second (`even`) measures every 20 steps, but never migrates. The third balances. `saved` of the balanced run gives the
+time that a run without balancing would have taken. The first run is the truth. `perfect_saves` gives the time with
+perfect balance. `even` is far from it, the balanced run is near. Both must give the same time. Writes
+results/worth/summary.json.
 """
 import os
 import sys

@@ -55,8 +55,8 @@ case $stage in
     # One that was interrupted before its first checkpoint starts again: --force puts what it wrote aside.
     1) arguments=(run "$first" --out "$here" --restart auto --force) ;;
     2)
-        # An interrupted stage 2 goes on from its own checkpoint, a new one from the last of stage 1, and so does one that was
-        # interrupted before its first checkpoint: a restart from there puts what it wrote aside.
+        # An interrupted stage 2 goes on from its own checkpoint. If stage 2 has no checkpoint yet, it starts from the
+        # last one of stage 1, and puts aside any rows that it wrote before.
         restart=auto
         if ! compgen -G "$here/checkpoint_*.h5" >/dev/null; then
             restart=$(find "$out/stage1" -maxdepth 1 -name 'checkpoint_*.h5' 2>/dev/null | sort -V | tail -n 1) || true

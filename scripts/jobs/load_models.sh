@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The experiment of Liu et al. (2015) on real ranks and real clocks: stage 1 to t = 1 with a checkpoint, stage 2 an array of eight
-# models x two tests from there (and one run of each test without balancing). From the project's root, after scripts/build.sh:
+# The experiment of Liu et al. (2015) on real ranks and real clocks. Stage 1 runs to t = 1 and writes a checkpoint.
+# Stage 2 starts there: an array of eight models x two tests, and one run of each test without balancing. Run it from
+# the project's root, after scripts/build.sh:
 #
 #   Slurm:  one=$(sbatch --parsable --export=ALL,STAGE=1 scripts/jobs/load_models.sh)
 #           sbatch --array=0-17 --dependency=afterok:$one --export=ALL,STAGE=2 scripts/jobs/load_models.sh

@@ -44,7 +44,7 @@ def plural(what, numbers):
 
 
 def verdict(run):
-    """What balancing was worth."""
+    """The gain or the loss by balancing."""
     worth = run["summary"].get("worth")
     net = worth.get("net") if isinstance(worth, dict) else None
     if not isinstance(net, dict) or not all(is_number(net.get(k)) for k in ("seconds", "without_seconds", "saved")):
@@ -87,9 +87,8 @@ def low_balance(run):
     low = lbe is not None and lbe < LOW
     text = [f"Balancing is off ({off}): each process keeps its part of the box."] if off else []
     if low:
-        text.append(
-            f"LBE is {percent(lbe)}: the mean process computes for that part of the busiest one's time, then waits."
-        )
+        waits = "the mean process computes for that part of the busiest one's time, then waits"
+        text.append(f"LBE is {percent(lbe)}: {waits}.")
     return [("problem" if low else "note", " ".join(text), "balance" if run["balance"] else "map")] if text else []
 
 
@@ -107,7 +106,7 @@ def slow_processes(run):
 
 
 def ranks_at_work(run):
-    """Who computes longest and who waits, or what takes the time where all compute alike."""
+    """The rank that computes longest and the ones that wait. If all compute alike, the phases that take the time."""
     ranks = run["ranks"]
     if not ranks or len(ranks["wall_seconds"][-1]) < 2:
         return []
@@ -208,7 +207,7 @@ def uneven_ranks(compute, particles):
 
 
 def covered(run):
-    """What part of the steps since the last start of the program the frames of ranks.csv tell of."""
+    """The part of the steps since the last start of the program for which ranks.csv has frames."""
     first = run["summary"].get("first_step") or (run["starts"] or [0])[-1]
     steps = (run["steps"] or 0) - first
     spans = zip(run["ranks"]["from"], run["ranks"]["step"])
@@ -219,9 +218,8 @@ def uneven_by_summary(run):
     """The same of the whole run, where frames of ranks tell of a part of it: which rank it is, is not known then."""
     summary = run["summary"]
     phases, wall = summary.get("seconds") or {}, summary.get("wall_seconds")
-    known = {
-        p: s for p, s in phases.items() if isinstance(s, dict) and is_number(s.get("mean")) and is_number(s.get("max"))
-    }
+    timed = [(p, s) for p, s in phases.items() if isinstance(s, dict)]
+    known = {p: s for p, s in timed if is_number(s.get("mean")) and is_number(s.get("max"))}
     if not wall or "forces" not in known or "ghosts" not in known:
         return []
     forces, ghosts = known["forces"], known["ghosts"]
@@ -242,17 +240,15 @@ def uneven_by_summary(run):
 def waiting(run, ghosts, wall, uneven, where):
     """ghosts: seconds of the mean rank; uneven: those that differences in computing explain."""
     late = f"messages are late{'' if run['summary'].get('simulated') is True else ' or ranks share cores'}"
-    why = (
-        "about what the differences in computing between the ranks explain"
-        if uneven > 0.6 * ghosts
-        else f"more than differences in computing explain: {late}"
-    )
+    why = f"more than differences in computing explain: {late}"
+    if uneven > 0.6 * ghosts:
+        why = "about what the differences in computing between the ranks explain"
     text = f"{percent(ghosts / wall)} of the time goes into ghosts and waiting for them, {why}.{where}"
     return ("problem", text, "ranks")
 
 
 def uneven_seconds(ranks, interval):
-    """What the mean rank waits for the one that computes longest, seconds a step."""
+    """The time that the mean rank waits for the one that computes longest, seconds a step."""
     compute = [a + b for a, b in zip(ranks["forces"][interval], ranks["neighbours"][interval])]
     return max(compute) - mean(compute)
 

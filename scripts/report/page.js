@@ -47,14 +47,9 @@ function overview(card, run) {
 
 // Beside the only map: how balanced the run was, with a line where the map stands.
 function beside(card, run, height) {
-  const side = el("div", { class: "side" }), m = run.map, wide = m.space ? Math.max(...m.length) / Math.min(...m.length) : m.length[0] / m.length[1];
-  card.classList.add("with-side"), card.append(side);
+  const panel = panelsIn(card, "side"), m = run.map, wide = m.space ? Math.max(...m.length) / Math.min(...m.length) : m.length[0] / m.length[1];
+  card.classList.add("with-side");
   card.style.setProperty("--map", `${Math.round(MARGIN + 24 + height * wide)}px`);  // no wider than it has to be
-  const panel = (title) => {
-    const box = el("div", {}, el("h3", {}, title));
-    side.append(box);
-    return box;
-  };
   if (run.balance) balancingCharts(run, [run], panel, 144);
   else rankChart(panel("Computing of each rank (forces, neighbours), a step"), run, [run], "computing");
 }
@@ -167,7 +162,7 @@ async function start() {
   for (const { id, title, lead, has, draw } of SECTIONS) {
     if (!runs.some(has)) continue;
     const cards = section(id, title, lead, runs);
-    draw(cards.map((card, i) => (has(runs[i]) ? card : (card.append(el("p", {}, "Nothing of this was written.")), null))), runs);
+    cards.forEach((card, i) => (has(runs[i]) ? draw(card, runs[i], runs) : card.append(el("p", {}, "Nothing of this was written."))));
   }
   document.getElementById("wait").remove();
   if (reload) followRun(reload);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The page: one file that holds its data, its style and all scripts, and asks nobody for anything.
 
-What a run says is never part of the text of the page, but a compressed piece of JSON that the page unpacks and shows as
-text. The policy in its head lets a browser run the page's own scripts alone, which it knows by their digests, and load
-nothing from anywhere."""
+Texts of a run are never part of the page's HTML. They are in a compressed piece of JSON, which the page unpacks and
+shows as text. The policy in the page's head lets a browser run only the page's own scripts, known by their digests, and
+load nothing from anywhere.
+"""
 import base64
 import errno
 import hashlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `steelyard partition` wrote, as a map of one frame."""
+"""The result of `steelyard partition`, as a map of one frame."""
 
 from .tables import is_count, is_number
 
@@ -7,7 +7,7 @@ MOST_BLOCKS = 65536
 
 
 def partition(found, notes):
-    """Of partition.json: the grid, and boxes, loads and nodes of its resources; None where it is no such file."""
+    """The grid, and boxes, loads and nodes of the resources, by partition.json. None if it is no such file."""
     if not found:
         return None
     try:

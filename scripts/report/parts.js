@@ -13,6 +13,23 @@ function el(tag, attributes = {}, ...children) {
   return made;
 }
 
+// A place for panels in a card. Returns panel(title), which adds a panel and returns its box.
+function panelsIn(card, layout = "half") {
+  const panels = el("div", { class: layout });
+  card.append(panels);
+  return (title) => {
+    const box = el("div", {}, el("h3", {}, title));
+    panels.append(box);
+    return box;
+  };
+}
+
+// A table. rows: cells of each row; a cell is a text, an element, or a list of them.
+function tableOf(head, rows) {
+  const line = (tag, cells) => el("tr", {}, ...cells.map((cell) => el(tag, {}, ...[cell].flat())));
+  return el("table", { class: "plain" }, line("th", head), ...rows.map((row) => line("td", row)));
+}
+
 // Up to four digits that mean something.
 function digits(v) {
   if (v == null || !Number.isFinite(v)) return "-";

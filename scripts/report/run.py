@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One output directory as the page shows it: a dictionary of numbers and texts for JSON. Nothing is computed here that
-the program has not written, but differences of sums that grow, and which block of cells is which."""
+"""One output directory as the page shows it: a dictionary of numbers and texts for JSON. The numbers are those of the
+program. Only differences of growing sums and the numbers of blocks of cells are computed here."""
 import glob
 import math
 import os
@@ -49,7 +49,7 @@ def text_of(path):
 
 
 def known(summary, notes):
-    """What a summary says, but for values that are of another kind than those that the program writes."""
+    """The values of a summary, without those of another kind than the program writes."""
     foreign = [name for kind, good in KINDS.items() for name in kind.split() if not good(summary.get(name))]
     foreign = [name for name in foreign if summary.get(name) is not None]
     if foreign:
@@ -94,7 +94,7 @@ def read_run(folder, messages=None, going=False):
 
 
 def say_missing(folder, run, notes):
-    """What the page would show and can't, and what would make it."""
+    """Notes the parts that the page lacks, and the setting that would make them."""
 
     def there(name):
         return os.path.lexists(os.path.join(folder, name))
@@ -174,7 +174,7 @@ def checkpoints(folder):
 
 
 def balance(table, notes):
-    """What is shown of balance.csv by model, the driver first."""
+    """The shown columns of balance.csv by model, the driver first."""
     if not table or not table["step"]:
         return None
     models = {}
@@ -232,7 +232,7 @@ def cell_map(table, notes):
 
 
 def ranks(table, run, notes):
-    """Of each frame of ranks.csv, the seconds a step that each rank spent in each phase since the frame before."""
+    """For each frame of ranks.csv: the seconds a step that each rank spent in each phase since the frame before."""
     if not table or not table["step"]:
         return None
     phases = [p for p in PHASES if p in table]
@@ -267,16 +267,11 @@ def ranks(table, run, notes):
 
 def message_matrix(path, notes):
     """Bytes and messages between ranks, by a file of --trace-messages: of each (source, target), in the whole file."""
-    table = read_table(
-        os.path.dirname(path) or ".",
-        os.path.basename(path),
-        notes,
-        ("kind", "source", "target", "bytes"),
-        ("kind",),
-        ("source", "target", "bytes"),
-    )
+    folder, name = os.path.split(path)
+    counts = ("source", "target", "bytes")
+    table = read_table(folder or ".", name, notes, ("kind", *counts), ("kind",), counts)
     if table is None or max(table["source"] + table["target"], default=0) > 4096:
-        notes.add(os.path.basename(path), "no messages are shown")
+        notes.add(name, "no messages are shown")
         return None
     pairs = {}
     for s, t, n in zip(table["source"], table["target"], table["bytes"]):

@@ -56,8 +56,8 @@ def is_count(value):
 
 
 def read_json(folder, name, notes):
-    """What a JSON file holds, a dictionary; empty, with a note, where it can't be read, without one where it is not
-    there."""
+    """The content of a JSON file, a dictionary. If the file cannot be read, the dictionary is empty, with a note. If
+    there is no file, the dictionary is empty, without a note."""
     path = os.path.join(folder, name)
     if not os.path.lexists(path):
         return {}
@@ -82,10 +82,13 @@ def value_of(text):
 
 
 def read_table(folder, name, notes, columns, words=(), counts=("step",), unfinished="row"):
-    """The columns of a CSV file, {name: values}. Those in `columns` have to be there and hold numbers, but for `words`,
-    and those in `counts` integers >= 0; other columns have None where there is no number. Steps ascend. Rows that
-    differ are dropped, and where the last line has no end that row, or all rows of its step ("frame"). None where there
-    is no such file, or it is another one; notes say what is left out."""
+    """The columns of a CSV file, {name: values}, or None if there is no such file, or it is another one.
+
+    columns: These have to be there and hold numbers, except those in `words`.  counts: These hold integers >= 0.
+    Other columns have None in the place of a text that is no number.
+    Steps ascend. Rows that differ are dropped. If the last line has no end, its row is dropped. With "frame" all rows
+    of its step are dropped. Notes say what is left out.
+    """
     path = os.path.join(folder, name)
     if not os.path.lexists(path):
         return None

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Follows runs that go on: has the page written anew whenever they have written more, until they have ended.
 
-Whether a run goes on is told by the locks that it holds on its directory and on .steelyard.lock in it, and that the
-system takes from a process however it ends. They are asked for as a reader, for a moment: a run that starts meanwhile
-tries again. On file systems without locks a run goes on until there is a summary.json."""
+A run holds locks on its directory and on .steelyard.lock in it. However the process ends, the system removes its locks.
+So a lock shows that the run goes on. This program asks for the locks as a reader, for a moment. A run that starts
+meanwhile tries again. On file systems without locks a run goes on until there is a summary.json.
+"""
 import fcntl
 import os
 import signal
@@ -41,7 +42,7 @@ def goes_on(folder):
 
 
 def state_of(paths):
-    """What changes whenever one of these files does."""
+    """A value that changes whenever one of these files does."""
 
     def one(path):
         try:
@@ -54,10 +55,13 @@ def state_of(paths):
 
 
 def watch(outdirs, files, every, write, say):
-    """Looks every so many seconds and calls write(seconds, going) for a page whenever the results in `outdirs` or one
-    of `files` have changed, and once more when no run goes on. seconds: after which the page is to be read anew, None
-    for the last one; going: for each directory whether its run goes on. say: prints a line. Returns the exit code: 0,
-    3 where the results have gone, or 128 + the number of the signal that ended this."""
+    """Calls write(seconds, going) for a page whenever the results in `outdirs` or one of `files` have changed. Looks
+    for changes every so many seconds. Writes the page once more when no run goes on.
+
+    seconds: The page is to be read anew after this time, None for the last one.
+    going: For each directory whether its run goes on.  say: Prints a line.
+    Returns the exit code: 0, 3 if the results have gone, or 128 + the number of the signal that ended the watch.
+    """
     stopped, signals = threading.Event(), []
     for number in (signal.SIGINT, signal.SIGTERM):  # a page that is being written becomes whole first
         signal.signal(number, lambda n, _: (signals.append(n), stopped.set()))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The exchange of ghost cells of accelerators, for nested.py: a model of its links, and the simulation of it.
 
-The model: an accelerator gets its ghost cells from the cores of its node over its own link; from another accelerator of
-the node over both links, one after the other through the host; from another node over the network and its own link, and
-the other accelerator's link where one owns them. The network port is shared by all that a node gets from others. The
-slowest node counts. Latencies are left out: messages of this size are long.
+The model: an accelerator gets ghost cells from the cores of its node over its own link. Those from another accelerator
+of the node pass both links, one after the other through the host. Those from another node pass the network, its own
+link, and the link of the accelerator that owns them, if one does. The network port is shared by all that a node gets
+from others. The slowest node counts. Latencies are left out, because messages of this size are long.
 
-The simulation: each core and each accelerator is a rank, an accelerator is a host of its own behind a link
-(scripts/simulate/platform.py, tianhe2_mic), and replay_messages exchanges the ghost cells, one message for each pair of
-ranks that need them. The slowest rank counts.
+The simulation: each core and each accelerator is a rank. An accelerator is a host of its own behind a link
+(scripts/simulate/platform.py, tianhe2_mic). replay_messages exchanges the ghost cells, with one message for each pair
+of ranks that need them. The slowest rank counts.
 """
 import concurrent.futures
 import csv
@@ -69,8 +69,8 @@ def images(partition):
 
 
 def ghosts_from_each(partition):
-    """Ghost cells that each resource gets from each other: a matrix. Of a resource with several boxes, those of each
-    box."""
+    """Ghost cells that each resource gets from each other: a matrix. Each box of a resource has ghost cells of its
+    own."""
     boxes = np.array([box for r in partition["resources"] for box in r["boxes"]])
     owner = np.array([r["id"] for r in partition["resources"] for _ in r["boxes"]])
     width = np.array([partition["ghost_width"] if n > 1 else 0 for n in partition["grid"]])

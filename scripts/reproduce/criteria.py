@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Criteria, which say when to balance, over the best schedule in hindsight.
 
-Three collisions run to t = 2 and record their loads every 5 steps: the strip of the experiment on load models, the same
-with two unlike slabs that meet off-centre, and slabs in three dimensions. Each series is balanced again (steelyard
-replay) with three costs of a balancing: 1, 10 and 100 mean steps of a process with perfect balance, and beside them 0.2
-us for each particle that moves. All criteria see the same loads and prices; models are told the true cost of each cell
-(exact), cuts are not sticky, and all processes are equally fast, so that a partition depends on the loads of its step
-alone and the best schedule is known exactly.
+Three collisions run to t = 2 and record their loads every 5 steps. The first is the strip of the experiment on load
+models. In the second, two unlike slabs meet off-centre in this strip. The third has slabs in three dimensions. Each
+series is balanced again (steelyard replay) with three costs of a balancing: 1, 10 and 100 mean steps of a process with
+perfect balance. Each particle that moves costs 0.2 us besides.
+
+All criteria see the same loads and prices. Models are told the true cost of each cell (exact), cuts are not sticky, and
+all processes are equally fast. So a partition depends on the loads of its step alone, and the best schedule is known
+exactly.
 
 The table shows how much longer each criterion takes than that schedule, in percent, computing and balancing together.
 Times are counted work, so it is the same on every machine. Series and replays that exist are not made again.

@@ -7,21 +7,21 @@ It compares their six load models, ours, and the true costs (exact).
 Stage 1 runs to t = 1, where only a small zone is compressed, and checkpoints. Stage 2 goes on from there: test 1 with
 dt = 1e-13 (nothing moves), test 2 with dt = 1e-3. All models see one trajectory, each with a partition of its own.
 
-  --quick     a strip of 1140 x 114 cells, 240 processes: a few minutes
-  (default)   1140 x 1140 cells, 5.46 million particles, 2400 processes: about an hour and a half on two cores
-  --full      the paper's own 11,400 x 11,400 cells, 5.5e8 particles, 2400 processes: for a cluster
-  --space     the same in three dimensions: 11.6 million particles, 2400 processes; with --quick 970,000 and 200
-  --studies   also (on the strip's test 2) noise, a region of hidden cost, a cost outside r1's features, sticky
-  partitions
+  --quick:    A strip of 1140 x 114 cells, 240 processes. A few minutes.
+  (default):  1140 x 1140 cells, 5.46 million particles, 2400 processes. About an hour and a half on two cores.
+  --full:     The paper's own 11,400 x 11,400 cells, 5.5e8 particles, 2400 processes. For a cluster.
+  --space:    The same in three dimensions, 11.6 million particles, 2400 processes. With --quick 970,000 and 200.
+  --studies:  Also noise, a region of hidden cost, a cost outside r1's features, and sticky partitions, on the strip's
+              test 2.
 
-  --wall      only this: real timers (inputs/lbe64.yaml, 64 processes), each model driving 500 steps of its own,
-              by the wall clock and by CPU time, beside what the timers say of equal pieces of work;
-              --rounds N: so often, in turns; medians
+  --wall:     Only real timers (inputs/lbe64.yaml, 64 processes), by the wall clock and by CPU time. Each model drives
+              500 steps of its own. Beside them stand the timers' results for equal pieces of work.
+              --rounds N repeats all in turns, and takes medians.
 
 Except with --wall, the processes are virtual and their times are counted work with the costs of the deck. So the table
-is the same on every machine and any number of ranks; it says how models and partitions compare, not how fast a machine
-is. A stage whose results exist is not run again; remove them to have it run. Writes results/load_models/: summary.json,
-lbe.csv, pictures.
+is the same on every machine and any number of ranks. The table compares models and partitions, not machines. A stage
+whose results exist is not run again; remove them to have it run. Writes results/load_models/: summary.json, lbe.csv,
+pictures.
 """
 import csv
 import json
@@ -81,7 +81,7 @@ def stage_1(arguments, deck, base):
 
 
 def means(out):
-    """Of each model over its balancings: LBE_m, part of the particles that moved, ghost cells, seconds."""
+    """The means of each model over its balancings: LBE_m, part of the particles that moved, ghost cells, seconds."""
     rows = {}
     for row in read_csv(os.path.join(out, "balance.csv")):
         rows.setdefault(row["model"], []).append(row)
@@ -112,7 +112,7 @@ def table(result, cuts, tests):
 
 
 def equal_work(ranks, processes, microseconds):
-    """What timers say of equal pieces of work, as many and as long as the processes' own: {clock: numbers}."""
+    """The timers' results for equal pieces of work, as many and as long as the processes' own: {clock: numbers}."""
     command = [*mpiexec(ranks), "build/bench/bench_equal_work", str(processes), "5", f"{microseconds:.1f}", "100"]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=600).stdout)
 

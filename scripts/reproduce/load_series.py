@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """A load series for balancers of one's own: the collision of load_models.py, test 2, coarsened to patches.
 
-It runs the experiment from t = 1 to t = 2, records what every cell costs every 5 steps (counted work), and sums the
-cells of each patch. results/load_series/ then holds the series, which steelyard replay reads, and a README that says
-what is in it.
+The experiment runs from t = 1 to t = 2 and records the cost of every cell every 5 steps (counted work). The cells of
+each patch are summed. results/load_series/ then holds the series and a README about it. steelyard replay reads the
+series.
 
-  (default)   1140 x 1140 cells in patches of 5 x 5 (228 x 228), 5.46 million particles, for 2400 processes; some 15
-              minutes and 2 GB of disk
-  --quick     a strip of 1140 x 114 cells, for 240 processes: a minute
+  (default):  1140 x 1140 cells in patches of 5 x 5 (228 x 228), 5.46 million particles, for 2400 processes. Some 15
+              minutes and 2 GB of disk.
+  --quick:    A strip of 1140 x 114 cells, for 240 processes. A minute.
 
 The processes' times are sums over their patches; no time was measured.
 """

@@ -3,15 +3,18 @@
 """The tests of Liu, Yang & Yang (2018) on nested partitions; nodes have 2 CPUs of 12 cores, an accelerator is worth 12
 cores.
 
-Balance: 1600 x 320 cells on 1 to 32 nodes, CPUs only, with 3 accelerators a node, and with 0 to 3 at random; a uniform
-load and that of two slabs in collision; Algorithm 1 (greedy) and 2 (inner_outer). Prints LBE_m beside its bound, and
-what accelerators would exchange with remote regions.
+Balance: 1600 x 320 cells on 1 to 32 nodes, by Algorithm 1 (greedy) and 2 (inner_outer). Nodes have CPUs only, 3
+accelerators each, or 0 to 3 at random. The load is uniform or that of two slabs in collision. Prints LBE_m beside its
+bound, and the cells that accelerators would exchange with remote regions.
 
-Communication: 600 x 400 x 400 cells, 3 accelerators a node, Algorithm 1 against 2: bytes that accelerators exchange,
-and the time that this takes by a model of links (communication.py), for links of several generations. Modelled, not
-measured. With --simulated: that test alone, on a simulated Tianhe-2, as figure 10 of the paper: the time over the
-nodes, where the hosts forward the messages of accelerators, and where accelerators reach other nodes and each other by
-themselves and slowly; then a sweep over the links on 32 nodes. All these times are SIMULATED.
+Communication: 600 x 400 x 400 cells, 3 accelerators a node, Algorithm 1 against 2. Counts the bytes that accelerators
+exchange. A model of links (communication.py) gives their time, for links of several generations. Modelled, not
+measured.
+
+With --simulated: only the communication, on a simulated Tianhe-2, as figure 10 of the paper. The times over the nodes
+are those of two machines. In the first the hosts forward the messages of accelerators. In the second the accelerators
+reach other nodes and each other by themselves and slowly. A sweep over the links on 32 nodes follows. All these times
+are SIMULATED.
 
 Writes results/nested/: summary.json, CSV files, pictures; with --simulated simulated.json, .csv and .png.
 """

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Processes of unequal speed, which nobody tells the program: what it finds, and what that wins.
+"""Processes of unequal speed that nobody tells the program: the speeds that it finds, and the gain by them.
 
 Counted work: test 2 of the load models' experiment on a strip with 240 virtual processes (inputs/lbe240.yaml, from t =
 1 on, balanced every 5 of 1000 steps). A tenth of the processes runs at half speed: always, from step 1250 to 1500, or
 in every other 250 steps. The times are counted, so the figures are the same on every machine.
 
-Wall clock (--wall): two ranks, each bound to a core of its own, and a busy process on the core of the second: for the
-whole run, or for the middle third of it. These are times of this machine.
+Wall clock (--wall): two ranks, each bound to a core of its own. A busy process runs on the core of the second, for the
+whole run or for its middle third. These are times of this machine.
 
 Runs by counted work that exist are not made again. Writes results/speeds/: summary.json or wall.json, and pictures.
 """
@@ -61,7 +61,7 @@ def speeds_by_step(out):
 
 
 def true_speed(name, step):
-    """Of the slow tenth."""
+    """The speed of the slow tenth."""
     if name.startswith("equal"):
         return 1.0
     if "1250" in name:

@@ -104,8 +104,8 @@ def link(name, bandwidth, latency, policy="SPLITDUPLEX"):
 
 def fat_tree(p, nodes):
     """The first nodes of the same tree as cluster(), which cannot have accelerators: hosts, links, and a route for each
-    pair of hosts. Accelerators reach the cores of their node over their own link, and all else over that too, and over
-    a slow link of their own where the host does not forward it."""
+    pair of hosts. Accelerators reach the cores of their node over their own link, and all other hosts over it, too.
+    If the host does not forward their messages, these also pass a slow link of the accelerator."""
     width, accelerators = p["nodes_per_switch"], p["accelerators_per_node"]
     slow = p["accelerator_remote_slowdown"] > 1
     hosts = [(n, m) for n in range(nodes) for m in range(-1, accelerators)]  # -1: the cores

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The program for 64-bit Arm processors, under QEMU: it ends in the state of the program that was built here, writes
-the same rows, makes the same decisions, and each of the two goes on from a checkpoint of the other.
+"""The program for 64-bit Arm processors, under QEMU. The program ends in the state of the program
+that was built here, writes the same rows, and makes the same decisions. Each of the two goes on from a checkpoint of
+the other.
 
 Groups: states restarts ranks. scripts/arm.sh --setup builds it.
 """

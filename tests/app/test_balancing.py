@@ -100,7 +100,7 @@ def test_balancing_that_begins_or_ends(plain, tmp, before, after):
 @pytest.mark.group("balancing")
 @pytest.mark.parametrize("ranks, model", ((2, "a1"), (3, "b1"), (2, "r1")))
 def test_too_much_counted_work(tmp, ranks, model):
-    """Counted work beyond what 64 bits can sum is an error, with the models that would see times that are wrong."""
+    """Counted work beyond the largest sum in 64 bits is an error for each model that would see false times."""
     region = dict(
         balance__work__region__lower="[0, 0]",
         balance__work__region__upper="[260, 140]",

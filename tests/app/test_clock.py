@@ -25,7 +25,7 @@ def seconds_of(out):
 
 @pytest.fixture(scope="module")
 def hashes():
-    """Of the runs so far."""
+    """State hashes of the runs so far."""
     return set()
 
 

@@ -18,7 +18,7 @@ BALANCED = dict(
 
 
 def collide(dimensions, out, ranks=0, restart=None, **keys):
-    """What a run prints."""
+    """The output of a run."""
     c = COLLISIONS[dimensions]
     where = ["--restart", restart] if restart else []
     keys = c.small | dict(run__steps=200) | BALANCED | keys
@@ -37,8 +37,8 @@ def of_one(out, name):
 @pytest.mark.group("criteria")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_compared(tmp_path, dimensions):
-    """All criteria on one trajectory: its state is that of a run that does not balance, and the rows of each are those
-    of a run that it drives, on any ranks and over a restart."""
+    """All criteria on one trajectory. Its state is that of a run that does not balance. The rows of each criterion are
+    those of a run that it drives, on any ranks and over a restart."""
     collide(dimensions, tmp_path / "plain", balance__every=0)
     entries = ", ".join(f"{{model: r1, criterion: {c}}}" for c in CRITERIA)
     keys = dict(balance__compare=f"[{entries}]", checkpoint__every=100, balance__criteria__threshold=0.95)

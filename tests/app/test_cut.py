@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Bodies that are cut from files: which particles they get, exactly and on any ranks; what is refused of them; and what
-becomes of a liquid that one run has equilibrated and another one launches.
-
-Groups: cut_exact cut_starts cut_equilibrated.
-"""
+"""Bodies that are cut from files: their particles, exactly and on any ranks; refusals; and a liquid that one run has
+equilibrated and another one launches. Groups: cut_exact cut_starts cut_equilibrated."""
 import csv
 import itertools
 import os
@@ -87,8 +84,8 @@ SHAPES = {
 @pytest.mark.group("cut_exact")
 @pytest.mark.parametrize("dimensions", (2, 3))
 def test_exact(tmp_path, dimensions):
-    """Positions are those of the file's images to the last bit, velocities those of the file but for one shift, which
-    gives the body its velocity to the last quantum; ids go from 0 on; the state is the same on any ranks."""
+    """Positions are those of the file's images to the last bit. Velocities are those of the file with one shift, which
+    gives the body its velocity to the last quantum. Ids go from 0 on. The state is the same on any ranks."""
     file = liquid(tmp_path, dimensions)
     drift = [1.5, -0.25, 0.125][:dimensions]
     for body, lower, upper, ball in SHAPES[dimensions]:
@@ -282,7 +279,7 @@ def test_files(tmp_path):
 
 @pytest.mark.group("cut_starts")
 def test_other_commands(tmp_path):
-    """check and partition know the particles, and what is said of seams: none where images fit, where they do not."""
+    """check and partition know the particles. They report a seam if images do not fit."""
     file = liquid(tmp_path, 2)
     ids, _, _, length = read(file)
     box = [2 * float(s) * 2.0**-40 for s in length]
@@ -312,8 +309,8 @@ def thermo(out):
 @pytest.mark.group("cut_equilibrated")
 @pytest.mark.parametrize("dimensions", (2, 3))
 def test_at_rest(tmp_path, dimensions):
-    """A liquid that another run has equilibrated, twice as long and wide, has the same pressure, potential energy and
-    temperature, at once and in the mean of what follows."""
+    """A liquid that another run has equilibrated, twice as long and wide, keeps its pressure, potential energy and
+    temperature. They are the same at once and in the mean of the following steps."""
     file = liquid(tmp_path, dimensions, steps=2000 if dimensions == 2 else 500)
     ids, _, _, length = read(file)
     sides = [2 * float(s) * 2.0**-40 for s in length]

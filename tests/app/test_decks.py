@@ -174,7 +174,7 @@ def machine(tmp):
 
 
 def results(command, out, *more):
-    """What a command writes of the deck, as JSON."""
+    """The JSON that a command writes about the deck."""
     assert run(0, command, DECK, "--out", fresh(out), "--quiet", *more) == (0, "")
     return json.loads((out / f"{command}.json").read_text())
 

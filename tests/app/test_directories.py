@@ -86,7 +86,7 @@ def test_line_break_in_a_name(tmp):
 
 
 def test_log_on_a_full_disk(used, tmp):
-    """What cannot be printed loses no run."""
+    """A run goes on if its output cannot be printed."""
     with open("/dev/full", "w") as full:
         words = ["run", DECK, "--out", tmp / "silent", *settings(**QUICK, run__steps=20)]
         done = completed(0, *words, stdout=full)

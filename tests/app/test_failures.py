@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one rank meets ends the job.
+"""An error of one rank ends the job.
 
 Groups: parents, unlike_ranks, agreed_errors (--tool COMPILER), faults (--binary steelyard_faults).
 docs/reliability.md lists what each part covers.
@@ -186,7 +186,7 @@ def error_types():
 
 
 def compiled(tmp, headers, lines):
-    """What the compiler says of these lines; empty where it takes them."""
+    """The compiler's messages about these lines; empty if it takes them."""
     source = os.path.join(tmp, "source.cpp")
     with open(source, "w") as f:
         f.write("".join(f'#include "{h}"\n' for h in sorted({"comm/agreed.hpp", *headers})))
@@ -259,7 +259,8 @@ def symbols(*more):
 
 
 def functions_of_comm():
-    """The functions that comm/ defines: names by symbols. Of several symbols for one (constructors), the first."""
+    """The functions that comm/ defines: names by symbols. If a function has several symbols (constructors), the
+    first."""
     found, places = {}, set()
     for plain, shown in zip(symbols(), symbols("-C")):
         place, kind, symbol = plain.split()
@@ -302,7 +303,8 @@ def scenarios(tmp):
 
 
 def calls_of(tmp, name, arguments):
-    """Of each symbol that a command calls: a rank (1, or else 0), how often it does, the first call from each place."""
+    """For each symbol that a command calls: a rank (1, or else 0), the number of calls, the first call from each
+    place."""
     log = os.path.join(tmp, f"calls_{name}")
     process = started(command(2, *arguments), variables={"CALLS": log})
     text = end_of(process, name)
@@ -374,7 +376,7 @@ def test_faults(tmp):
 
 @pytest.mark.group("faults")
 def test_a_sample_fails(tmp):
-    """What goes wrong in the engine that a rank of `steelyard predict` runs alone is known to all."""
+    """An error in the engine that one rank of `steelyard predict` runs alone is known to all ranks."""
     arguments = scenarios(tmp)["predict"]
     symbol = next(s for s, name in functions_of_comm().items() if name.startswith("comm::Exchange::start("))
     for kind in ("memory", "error"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What acts on particles besides each other: gravity, walls, faces that move, thermostats.
+"""Forces on particles besides their own: gravity, walls, faces that move, thermostats.
 
 Groups: forces_one_hash forces_energy forces_temperature forces_errors.
 """
@@ -120,8 +120,7 @@ output: {every: 10}
 
 @pytest.mark.group("forces_energy")
 def test_work(tmp_path):
-    """Of particles that hardly feel each other, the kinetic energy grows by the work of a face, which is that of a
-    piston in an ideal gas."""
+    """In a nearly ideal gas, the kinetic energy grows by the work of a face, as by that of a piston."""
     walls = "walls: [{face: x_lower, velocity: 0.1, from: 100, to: 500}]\n  potential"
     deck = write(tmp_path, GAS.replace("potential", walls, 1))
     go(deck, tmp_path / "out", ranks=2, run__dt=0.02)
@@ -300,7 +299,7 @@ run: {dt: 0.002, steps: 100}
     ],
 )
 def test_refused(tmp_path, words, where, remedy):
-    """One line that says what, where and what helps, with exit code 2, before anything is written."""
+    """One line names the error, its place and a remedy, with exit code 2, before anything is written."""
     text = f"""system:
   box: [44, 36]
   boundary: [periodic, reflecting]

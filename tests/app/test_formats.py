@@ -49,7 +49,7 @@ def driver_rows(out):
 
 
 def only(keys, optional, what):
-    """What is missing or unknown in an object of JSON."""
+    """The missing and the unknown keys of an object of JSON."""
     assert set(keys) <= set(what) <= set(keys) | set(optional), what
 
 
@@ -118,7 +118,7 @@ def check_times(out, files, steps):
 
 
 def owners_of(files, phase, cells):
-    """Of each cell (x, y, z) the process and the number of its box; every cell lies in one box."""
+    """The process of each cell (x, y, z) and the number of its box; every cell lies in one box."""
     owner, box = -np.ones(cells, int), -np.ones(cells, int)
     count = 0
     for p, data in enumerate(files):
@@ -137,8 +137,9 @@ def owners_of(files, phase, cells):
 @pytest.mark.group("lbaf")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_lbaf(tmp_path, dimensions):
-    """Files by the schema, whose times are those of balance.csv, whose boxes cover the grid, and whose messages are
-    the particles at the borders; the same on any ranks and from a replay; the replay of them has these loads."""
+    """The files follow the schema. Their times are those of balance.csv, their boxes cover the grid, and their messages
+    are the particles at the borders. They are the same on any ranks and from a replay. A replay of them has these
+    loads."""
     c, out = COLLISIONS[dimensions], tmp_path / "run"
     cells = tuple(c.cells[:dimensions])
     keys = BALANCED | dict(balance__work__slow__fraction=0.5, balance__work__slow__speed=0.5, balance__noise=0.05)
@@ -168,7 +169,7 @@ def test_lbaf(tmp_path, dimensions):
     }
     assert found == sent and len(sent) > 30
 
-    # Of the loads of the run; and the one of the files themselves, with the same times again.
+    # A replay of the loads of the run, and a replay of the files themselves. Both give the same times.
     again = tmp_path / "again"
     replay(out / "loads.h5", again, 3, more=["--deck", out / "deck.yaml"])
     assert [lbaf(again)[p]["phases"] for p in range(12)] == [data["phases"] for data in files]
@@ -262,8 +263,8 @@ def test_metis(tmp_path, dimensions):
 
 @pytest.mark.group("restart")
 def test_restart(tmp_path):
-    """A restart goes on after the phases up to its step, also where the start before was killed, and where a start
-    wrote none; another number of processes begins anew; --force puts all aside."""
+    """A restart goes on after the phases up to its step, also if the start before was killed or wrote none. Another
+    number of processes begins anew. --force puts all aside."""
     keys = BALANCED | dict(output__balance_formats=BOTH, checkpoint__every=20)
     whole, out = tmp_path / "whole", tmp_path / "out"
     collide(2, whole, **keys)
@@ -498,7 +499,7 @@ def test_errors(tmp_path):
 
 @pytest.mark.group("errors")
 def test_cannot_write(tmp_path):
-    """What cannot be written ends the run with code 5, and no half of a file bears its name."""
+    """A file that cannot be written ends the run with code 5, and no half of it bears its name."""
     loads = {"metis": np.ones((3, 400, 400)), "lbaf": np.random.default_rng(1).random((60, 60, 60))}
     for name, load in loads.items():
         path, out = tmp_path / f"{name}.h5", tmp_path / name

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The decks of inputs/gallery: each conserves what it should and has one state, the dial shows what it is set to, and a
-region whose cost goes on and off.
+"""The decks of inputs/gallery. Each deck has its conserved quantities and one state, and the dial shows its setting.
+The cost of a region goes on and off.
 
 Groups: gallery_decks gallery_dial gallery_switch.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a file makes the program do: no reader follows a file to another one, takes numbers that were never written, or
-takes memory or time by what a header, a name or an extent says. Each file is refused in one line, with its name.
+"""Files that would harm the program. No reader follows a file to another one, or takes numbers that were never written.
+Headers, names and extents alone cost neither memory nor time. Each file is refused in one line, with its name.
 
 Groups: hostile_readers hostile_series hostile_states hostile_results.
 """
@@ -150,7 +150,7 @@ SERIES = {
 @pytest.mark.group("hostile_series")
 @pytest.mark.parametrize("name", SERIES)
 def test_series(tmp, name):
-    """Of a load series in HDF5."""
+    """Load series in HDF5."""
     if name == "sparse" and GIGABYTES > 80:
         pytest.skip("this machine has the memory")
     make, says = SERIES[name]
@@ -224,7 +224,7 @@ STATES = {
 @pytest.mark.group("hostile_states")
 @pytest.mark.parametrize("name", STATES)
 def test_states(tmp, name):
-    """Of files of particles."""
+    """Files of particles."""
     make, says = STATES[name]
     path = tmp / "bad.state"
     make(path)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What restarts may lose, and how they keep it: rows and frames that do not come again, files with names of others,
-checkpoints with false names, file systems without locks, disks that cannot be read, power cuts.
+"""Restarts keep results in spite of disturbances: rows and frames that do not come again, files with names of others,
+checkpoints with false names. File systems without locks, unreadable disks and power cuts lose no
+results, either.
 
 Groups: dropped names steps. With --tool (failing_calls): calls. docs/reliability.md lists the promises.
 """

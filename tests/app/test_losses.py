@@ -64,7 +64,7 @@ def write(data, *path):
 
 
 def aside(out):
-    """What lies in the folders previous_<n>, by name."""
+    """The content of the folders previous_<n>, by name."""
     return sorted(os.path.basename(p) for p in glob.glob(os.path.join(out, "previous_*", "*")))
 
 
@@ -249,7 +249,7 @@ def test_first_result(tmp):
 
 
 def test_killed_early(tmp):
-    """A run that was killed before its first checkpoint: auto says what helps, and that works without a watcher."""
+    """A run was killed before its first checkpoint. --restart auto names a remedy, which works without a watcher."""
     for ranks in (1, 2, 3):
         out = os.path.join(tmp, f"early{ranks}")
         process = start(

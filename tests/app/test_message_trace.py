@@ -103,7 +103,7 @@ def test_refused_names(tmp, path, code, says):
 
 @pytest.mark.group("files")
 def test_trace_in_the_place_of_the_deck(tmp):
-    """What the run is made from is no place for a trace, --force or not."""
+    """A trace never replaces an input of the run, --force or not."""
     deck = shutil.copy(DECK, tmp / "deck.yaml")
     (tmp / "folder").mkdir()
     before = deck.read_text()

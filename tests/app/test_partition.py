@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tests of `steelyard partition`.
 
-Groups: partition_results partition_loads partition_kinds partition_errors. What partition.json says is computed again
-here from its boxes.
+Groups: partition_results partition_loads partition_kinds partition_errors. The numbers of partition.json are computed
+again here from its boxes.
 """
 import filecmp
 import itertools

@@ -15,8 +15,8 @@ from program import SOURCE, ok_run, options
 
 # Table 1 of the article, as two programs have it: that of its authors and that of M. P. Allen and D. J. Tildesley
 # (Computer Simulation of Liquids, 2nd ed., 2017). The residual Helmholtz energy of a particle over kT is the sum of
-# n tau^t delta^d exp(-delta^l - eta (delta - epsilon)^2 - beta (tau - gamma)^2), tau = 1.086 / T, delta = rho / 0.319;
-# there is no delta^l where l is 0.
+# n tau^t delta^d exp(-delta^l - eta (delta - epsilon)^2 - beta (tau - gamma)^2).
+# Here tau = 1.086 / T and delta = rho / 0.319. If l is 0, the term has no delta^l.
 CRITICAL = {"temperature": 1.086, "density": 0.319, "pressure": 0.101}
 TERMS = [  # n, t, d, l, eta, beta, gamma, epsilon
     (0.015606084, 1.0, 4, 0, 0, 0, 0, 0),

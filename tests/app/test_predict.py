@@ -426,7 +426,7 @@ def test_predict_errors(tmp):
 
 
 def test_worth(tmp):
-    """What a run says of itself, against runs made with true loads and without balancing."""
+    """The gain that a run reports, against runs made with true loads and without balancing."""
     start = ("--restart", os.path.join(SOURCE, "restarts/strip_t1.h5"))
     deck = os.path.join(SOURCE, "inputs/strip_t1.yaml")
     common = dict(

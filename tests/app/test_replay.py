@@ -155,8 +155,8 @@ def test_foreign(tmp_path):
 
 @pytest.mark.group("replay_foreign")
 def test_neighbours(tmp_path):
-    """What models see around a cell, also across periodic borders: where loads are those of pairs, r1 finds them, and
-    balances as well as who is told the loads."""
+    """The view of models around a cell, also across periodic borders. If loads are those of pairs, r1 finds them, and
+    balances as well as a model that knows the loads."""
     random = np.random.default_rng(1)
     particles = random.integers(0, 9, (30, 12, 20)) * (np.arange(20) % 7 < 4)
     around = sum(np.roll(particles, (dy, dx), (1, 2)) for dy, dx in itertools.product((-1, 0, 1), repeat=2))
@@ -350,8 +350,8 @@ def totals(out):
 @pytest.mark.group("replay_optimum")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_optimum(tmp_path, dimensions):
-    """No criterion is better than the best schedule in hindsight, which is `never` where balancing is dear and no worse
-    than `every` where it costs nothing; what the summary adds up follows from balance.csv."""
+    """No criterion is better than the best schedule in hindsight. That schedule is `never` if balancing is dear, and no
+    worse than `every` if balancing costs nothing. The sums of the summary follow from balance.csv."""
     collide(dimensions, tmp_path / "run", run__steps=200, output__loads_every=5)
     loads = tmp_path / "run" / "loads.h5"
     criteria = ["gain", "every", "never", "menon", "boulmier", "zhai", "procassini"]

@@ -262,7 +262,7 @@ def test_changes_are_said(tmp):
 
 @pytest.fixture(scope="module")
 def two_checkpoints(tmp_path_factory):
-    """Of steps 10 and 20, and the state after 40 steps."""
+    """Checkpoints of steps 10 and 20, and the state after 40 steps."""
     folder = tmp_path_factory.mktemp("two")
     go(folder / "out", run__steps=20, checkpoint__every=10)
     go(folder / "truth", run__steps=40)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What other programs make of the results.
+"""The results as other programs read them.
 
 Groups: balance_rows speeds fields readers. The last one needs MDAnalysis and pvpython.
 Every run has a time limit.
@@ -370,12 +370,12 @@ def fields(tmp, dimensions):
 
 
 def in_space(values, last=1):
-    """Of the axes of a plane or of space, with one for z where there is none."""
+    """Values for the axes of space, with one for z if there are only two."""
     return [*values, last][:3]
 
 
 def widths(collision):
-    """Of a cell along x, y and z."""
+    """Widths of a cell along x, y and z."""
     return np.array(in_space(collision.box, 1.0)) / in_space(collision.cells)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Messages of accelerators that are hosts of their own on a simulated cluster,
-against what the links say; and the communication test of nested partitions in a small form."""
+"""Messages of accelerators that are hosts of their own on a simulated cluster, against the times of the links. A
+small form of the communication test of nested partitions follows."""
 import csv
 import json
 import os

@@ -58,7 +58,7 @@ def test_same_as_a_real_run(tmp, deck):
 
 @pytest.mark.parametrize("deck, ranks", (("strip.yaml", 32), ("strip.yaml", 8), ("tiny.yaml", 8)))
 def test_net_of_balancing(tmp, deck, ranks):
-    """What a run says of the time with balancing and without is what two runs take; time is exact here."""
+    """The times with balancing and without that a run reports are those of two runs; time is exact here."""
     common = dict(run__steps=300, balance__clock="work", grid__skin=0.4)
     command = [SIMULATE, str(ranks), os.path.join(SOURCE, "inputs", deck)]
     truth = summary([*command, *settings(**common)], os.path.join(tmp, "without"))["wall_seconds"]

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""States from files, and back: each format gives the same state, on any ranks; what is wrong with a file is said in one
-line; a restart needs no file; LAMMPS computes the same forces and energies, and goes on from our states.
-
-Groups: formats h5md boxes hostile restarts convert lammps.
-"""
+"""States from files, and back. Each format gives the same state, on any ranks. An error of a file is reported in one
+line. A restart needs no file. LAMMPS computes the same forces and energies, and goes on from our states. Groups:
+formats h5md boxes hostile restarts convert lammps."""
 import os
 import re
 import shutil
@@ -184,8 +182,8 @@ def test_frames_ids_and_trajectories(tmp):
     assert np.array_equal(seen[0][0], far[order]) and np.array_equal(seen[0][1][0], x[order])
 
 
-# H5MD files of four particles. Elements of frames have values that tell frames apart: all velocities of frame k are
-# k + 1, and its box is 7 + k. `check` names both: the largest speed and the box.
+# H5MD files of four particles. The values tell frames apart: all velocities of frame k are k + 1, and its box is 7 + k.
+# The command check prints both, as the largest speed and the box.
 X = np.array([[0.5, 0.5, 0.5], [3.5, 0.5, 0.5], [0.5, 3.6, 0.5], [3.5, 3.5, 3.4]])
 POSITIONS = np.stack([X, X + 0.01, X + 0.02])
 VELOCITIES = np.stack([np.eye(4, 3, -1) * (k + 1) for k in range(3)])
@@ -320,7 +318,7 @@ def test_h5md_taken(tmp, name):
 @pytest.mark.group("h5md")
 @pytest.mark.parametrize("name", NOTED)
 def test_h5md_noted(tmp, name):
-    """What is not used of a file is said in one line."""
+    """One line names the unused parts of a file."""
     elements, frame, speed, box, note = NOTED[name]
     write_elements(os.path.join(tmp, "state.h5"), elements)
     *found, text = checked(os.path.join(tmp, "state.h5"), **({} if frame is None else dict(frame=frame)))
@@ -331,7 +329,7 @@ def test_h5md_noted(tmp, name):
 @pytest.mark.group("h5md")
 @pytest.mark.parametrize("name", REFUSED)
 def test_h5md_refused(tmp, name):
-    """What cannot be meant, or cannot be honoured, is refused, with where and a remedy."""
+    """Settings without a meaning, or without effect on this file, are refused, with their place and a remedy."""
     elements, frame, why = REFUSED[name]
     write_elements(os.path.join(tmp, "state.h5"), elements)
     code, _, _, text = checked(os.path.join(tmp, "state.h5"), **({} if frame is None else dict(frame=frame)))
@@ -357,7 +355,7 @@ def test_h5md_reduced_units(tmp):
 
 @pytest.mark.group("h5md")
 def test_h5md_groups(tmp):
-    """Of several groups the deck names one."""
+    """If there are several groups, the deck names one."""
     file = os.path.join(tmp, "state.h5")
     write_elements(file, FIXED, "fluid")
     write_elements(file, FIXED | {"velocity": VELOCITIES[2]}, "probe")
@@ -437,7 +435,7 @@ def refused(tmp, file, what, ranks=(0, 2), code=3, **keys):
 
 
 def test_hostile(tmp):
-    """What is wrong is said in one line, with exit code 3, before anything is written."""
+    """One line names the error, with exit code 3, before anything is written."""
     rng = np.random.default_rng(4)
     n = 1000
     x = np.stack(np.meshgrid(*[np.arange(10) * 1.2 + 0.1] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -608,8 +606,8 @@ test_damaged_checkpoint = pytest.mark.group("hostile")(test_damaged_checkpoint)
 
 
 def test_restarts(tmp):
-    """A restart needs neither the file nor its path; another file in its place is refused; the effective deck is the
-    same run; one hash with and without a restart, and with balancing."""
+    """A restart needs neither the file nor its path. Another file in its place is refused. The effective deck is the
+    same run. The hash is the same with and without a restart, and with balancing."""
     _, checkpoint = made(tmp, 2)
     state, out = os.path.join(tmp, "state.h5"), os.path.join(tmp, "out")
     shutil.copy(checkpoint, state)

@@ -76,8 +76,8 @@ def test_full_disk(tmp, ranks):
 
 
 def kill_at_random(draw, out, words):
-    """Starts the run, kills a rank or mpiexec, and waits for the end of all; returns the seconds of that end, or None
-    for a run that has finished before."""
+    """Starts the run, kills a rank or mpiexec, and waits for the end of all. Returns the seconds until that end, or
+    None if the run has finished before."""
     there = rows_written(out)
     process = start(2, *words)
     # Start-up, restart, steps and checkpoint writing are all hit, by the run's own progress.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What times the threads, and what timers say of equal work."""
+"""Times by timers in threads, and for pieces of equal work."""
 import json
 import os
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What test_docs.py does with each command of README and docs; the first entry whose pattern a command starts with
-counts.
+"""The way in which test_docs.py treats each command of README and docs. The first entry counts whose pattern the
+command starts with.
 
 ("quick", pattern, {text: instead}, {text: shorter})   run, always with the first replacements, in CI with both
 ("slow", pattern, {text: instead})                     run under the label slow only

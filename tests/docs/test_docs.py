@@ -67,8 +67,8 @@ def entry_of(command, used):
 
 
 def commands_of(lines, used):
-    """What a page holds: its commands, Python blocks and those in inline code among them: (line, text, entry); its
-    inline code: (line, text); and problems: (line, text)."""
+    """The content of a page, as three lists: commands and Python blocks, also those in inline code (line, text, entry);
+    inline code (line, text); problems (line, text)."""
     commands, problems, prose = [], [], list(lines)
 
     def add(line, command):

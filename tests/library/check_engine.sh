@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check_engine.sh EXAMPLE PROGRAM SOURCE: examples/engine, one rank without MPI, ends with the state hash of the program.
-# check_engine.sh build CMAKE SOURCE PROGRAM [CMAKE OPTIONS]: builds it first, where MPI, HDF5, yaml-cpp and fmt cannot be
-# found.
+# check_engine.sh EXAMPLE PROGRAM SOURCE: examples/engine ends with the state hash of the program, on one rank without
+# MPI.
+#
+# check_engine.sh build CMAKE SOURCE PROGRAM [CMAKE OPTIONS]: first builds the example without MPI, HDF5, yaml-cpp and
+# fmt, which CMake cannot find.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

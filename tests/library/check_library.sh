@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check_library.sh CMAKE SOURCE BUILD CONFIG MPIEXEC MPICXX [CMAKE OPTIONS]: builds examples/balance as another project would,
-# with the library installed from BUILD and with SOURCE by add_subdirectory, and runs it; then examples/mpi, on several
-# ranks, where MPIEXEC is not empty. The examples must balance well, must not get flags of ours, and must not build more
-# of Steelyard than the library.
+# check_library.sh CMAKE SOURCE BUILD CONFIG MPIEXEC MPICXX [CMAKE OPTIONS]: builds and runs examples/balance as
+# another project would. The library comes first from an installation of BUILD, then from SOURCE by add_subdirectory.
+# If MPIEXEC is not empty, examples/mpi runs on several ranks, too. The examples must balance well, must not get flags
+# of ours, and must not build more of Steelyard than the library.
 set -eu
 cmake=$1 source=$2 build=$3 config=$4 mpiexec=$5 mpicxx=$6
 shift 6

@@ -29,7 +29,7 @@ def made(*arguments):
 
 
 def data_of(path, part="runs"):
-    """What the page unpacks."""
+    """The data that the page unpacks."""
     with open(path, encoding="utf-8") as f:
         packed = re.search(r'id="data">([^<]*)</script>', f.read())[1]
     return json.loads(zlib.decompress(base64.b64decode(packed)))[part]

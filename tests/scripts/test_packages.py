@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Checks that scripts/setup.sh names every Debian package that a build and the scripts use.
 
-A package that somebody installed for another purpose hides that the list lacks it. So the files that were used are
-asked for their packages: headers from the compiler's dependency files, libraries from the links, programs from CMake's
-cache, modules from the imports of the Python sources. Each package must be in the list, or a listed one must depend
-on it.
+A package that somebody installed for another purpose hides that the list lacks it. So the test asks for the packages of
+the files that were used. Headers come from the compiler's dependency files, libraries from the links, programs from
+CMake's cache, and modules from the imports of the Python sources. Each package must be in the list, or a listed one
+must depend on it.
 """
 import ast
 import glob
@@ -20,10 +20,10 @@ import pytest
 from program import HANG_SECONDS, SOURCE, options
 
 BUILD = os.path.dirname(options.binary)
-# Options of setup.sh whose packages the default tests have, and options for programs that CMake takes where they are.
+# ASKED: options of setup.sh for packages of the default tests. WHERE_FOUND: options for programs that CMake may find.
 ASKED = ["--format", "--browser"]
 WHERE_FOUND = ["--bench", "--slow", "--slurm", "--sanitize", "--simulate", "--bare", "--arm"]
-# What setup.sh does not install: compilers for devices, which Debian does not have.
+# setup.sh does not install compilers for devices, because Debian does not have them.
 FOREIGN = ("/usr/local/cuda", "/opt/")
 # Modules that a script can do without, and says so.
 OPTIONAL = {"MDAnalysis", "ParaView", "paraview", "xdist"}
@@ -152,7 +152,7 @@ def test_all_used_packages_are_listed(installed, kind):
 @pytest.mark.parametrize(
     "package, kind",
     [("libcli11-dev", headers), ("nlohmann-json3-dev", headers), ("libmetis-dev", libraries)]
-    + [("ninja-build", programs), ("python3-pyte", modules)],
+    + [("ninja-build", programs), ("python3-pytest", modules)],
 )
 def test_a_package_that_the_list_lacks_is_found(installed, package, kind):
     assert package in unlisted(kind(), listed(kind) - {package}, installed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scripts/report.py: what it makes of results that are cut short, foreign or long, and what it finds in them."""
+"""scripts/report.py: its pages and findings for results that are cut short, foreign or long."""
 import json
 import os
 import resource
@@ -45,7 +45,7 @@ def test_results_that_are_cut_short_or_foreign(runs, tmp_path):
             assert found["thermo"] == whole["thermo"]
     alone = data_of(made(runs["alone"]))[0]
     assert not any("balance.csv" in n for n in alone["notes"]), "a run without balancing has none"
-    # Of an older version, or of a run that was killed at once.
+    # Results of an older version, or of a run that was killed at once.
     for each in os.listdir(out):
         if each != "thermo.csv" and os.path.isfile(out / each):
             os.unlink(out / each)
@@ -72,7 +72,7 @@ def test_frames_that_end_early(runs, tmp_path):
 
 @pytest.mark.group("refusals")
 def test_pages_of_long_runs_stay_small(tmp_path):
-    """Of more balancings than a plot can show, every so many are; none is lost from the counts."""
+    """If there are more balancings than a plot can show, every so many are shown; none is lost from the counts."""
     head = "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,decision\n"
     rows = (f"{20 * i},r1,1,0.{i},0.9,1,2,{'moved' if i % 3 == 0 else 'kept: gain'}\n" for i in range(50001))
     (tmp_path / "balance.csv").write_text(head + "".join(rows))
@@ -186,7 +186,7 @@ def test_planted_causes_are_found(tmp_path):
 
 @pytest.mark.group("findings")
 def test_what_takes_the_rest_of_a_step(tmp_path):
-    """Of phases other than messages it is said which one; what is left of output on simulated ranks are messages."""
+    """The phase is named, unless it is messages. The rest of output on simulated ranks counts as messages."""
     names = ("forces", "neighbours", "accelerator", "ghosts", "migration", "balancing", "output")
 
     def found(simulated=False, **phases):

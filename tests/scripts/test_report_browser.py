@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Reports of runs of all kinds in a headless Chromium: nothing goes wrong there, all is drawn and nothing cut off, the
-map follows slider and keys, and what results say is shown as text."""
+"""Reports of runs of all kinds in a headless Chromium. Nothing goes wrong, all is drawn and nothing cut off. The
+map follows slider and keys. Texts of results are shown as text."""
 import csv
 import json
 import os

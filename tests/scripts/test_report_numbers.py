@@ -280,7 +280,7 @@ def test_zones_prediction_and_resources(runs, browser):
 
 @pytest.mark.group("numbers")
 def test_speeds_of_processes_that_differ(browser, tmp_path):
-    """Of a run with slow processes: their speeds, as lines."""
+    """A run with slow processes shows their speeds as lines."""
     slow = {**SMALL, "balance__processes": 4, "balance__work__slow": "{fraction: 0.25, speed: 0.5}"}
     out = steelyard(tmp_path / "slow", 2, **slow)
     browser.open(made(out))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scripts/report.py --watch: pages of runs that go on, how it knows that they do, and what a browser makes of them."""
+"""scripts/report.py --watch: pages of runs that go on, the sign that they do, and the pages in a browser."""
 import fcntl
 import os
 import re
@@ -45,7 +45,7 @@ def ended(watch, reader):
 
 
 def packed(path):
-    """What a page unpacks besides its runs: after how many seconds it is to be read anew."""
+    """The time in seconds after which a page is to be read anew, as the page unpacks it."""
     return data_of(path, "reload")
 
 
@@ -159,8 +159,8 @@ def test_the_end_is_seen_while_no_page_is_due(tmp_path, monkeypatch):
 
 @pytest.mark.group("watch")
 def test_it_never_keeps_a_run_from_starting(tmp_path):
-    """However often it asks for the locks. Of a run that has ended there is one page, and the watch is over; results
-    that go leave the page of before."""
+    """However often the watch asks for the locks. A run that has ended gets one page, and the watch is over. If results
+    vanish, the page before stays."""
     sys.path.append(os.path.join(SOURCE, "scripts"))
     from report.watch import goes_on
 

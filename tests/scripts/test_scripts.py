@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the scripts draw, and what they answer to wrong files."""
+"""The pictures of the scripts, and their answers to wrong files."""
 import csv
 import json
 import os
@@ -124,7 +124,7 @@ def figure_of(module, *outdirs, **options):
 
 
 def texts(module, *outdirs, **options):
-    """What is written in it."""
+    """The texts in a picture."""
     figure = figure_of(module, *outdirs, **options)
     return " ".join(text.get_text() for text in figure.findobj(plotting.matplotlib.text.Text))
 
@@ -310,7 +310,7 @@ def test_predicted_speed_ups(tmp):
 
 @pytest.mark.group("refusals")
 def test_wrong_files(tmp):
-    """One line that says what is wrong and helps: code 3 where there are no results, 2 where they are others."""
+    """One line names the error and a remedy. The code is 3 if there are no results, and 2 if they are others."""
     other = os.path.join(tmp, "other")
     os.mkdir(other)
     files = ("predict.json", "partition.json", "summary.json", "balance.csv", "zones.csv", "map.csv", "fields_0.h5")
@@ -358,7 +358,7 @@ def test_simulate_without_a_number(ranks):
 
 @pytest.mark.group("refusals")
 def test_python_without_libraries(tmp):
-    """A Python that lacks numpy: one line that says what plots need, or Debian's Python goes on."""
+    """A Python lacks numpy. One line names the libraries of plots, or Debian's Python goes on."""
     for module in ("numpy", "h5py", "matplotlib"):
         (tmp / f"{module}.py").write_text("raise ImportError('No module named numpy')\n")
     environment = dict(os.environ, PYTHONPATH=tmp, STEELYARD_DEBIANS_PYTHON="tried")
@@ -386,7 +386,7 @@ def test_debians_python_through_links(tmp):
 
 @pytest.mark.group("refusals")
 def test_build_folder_of_another_tree(tmp):
-    """A tree that was copied with its build folder: one line that says what to do, not CMake's."""
+    """A tree was copied with its build folder. One line names a remedy, instead of CMake's."""
     os.makedirs(os.path.join(tmp, "build"))
     shutil.copytree(os.path.join(SOURCE, "scripts"), os.path.join(tmp, "scripts"))
     for file in ("CMakeLists.txt", "CMakePresets.json"):
@@ -402,7 +402,7 @@ def test_build_folder_of_another_tree(tmp):
 
 @pytest.mark.group("refusals")
 def test_parts_of_the_checks():
-    """What CI runs knows its parts, and says so."""
+    """The script that CI runs knows its parts, and lists them."""
     done = script("ci.sh", "nonsense")
     assert done.returncode == 2 and done.stderr == "ci.sh: unknown part nonsense; see --help\n"
-    assert all(f"  {part} " in script("ci.sh", "--help").stdout for part in ("tests", "clang", "smpi", "asan"))
+    assert all(f"  {part}:" in script("ci.sh", "--help").stdout for part in ("tests", "clang", "smpi", "asan"))

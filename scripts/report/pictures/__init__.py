@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Pictures for a paper, by `report.py OUT --pictures KIND`. A new one is an entry here and a module of that name, whose
-draw(options, *outdirs) makes a figure of matplotlib, or ends in fail() where it cannot."""
+"""Pictures for a paper, by `report.py OUT --pictures KIND`. A new one is an entry here and a module of that name. Its
+draw(options, *outdirs) returns a figure of matplotlib, or ends in fail() if it cannot."""
 import importlib
 import os
 
-# Of each picture the files without which a directory has nothing to draw.
+# The files that each picture needs in an output directory.
 PICTURES = {
     "map": ("map.csv",),
     "lbe": ("balance.csv", "summary.json"),
@@ -19,8 +19,8 @@ TOGETHER = ("map", "lbe")  # of all directories in one picture, which the first 
 
 
 def draw(outdirs, options):
-    """Draws the pictures options.only, or all that the directories have the files for. Returns whether each of them
-    could be drawn; of one that could not, a line says why."""
+    """Draws the pictures options.only, or all whose files the directories have. Returns whether each picture could be
+    drawn. If a picture cannot be drawn, a line says why."""
     from plotting import fail, save
 
     jobs = []
@@ -29,9 +29,8 @@ def draw(outdirs, options):
             if options.only or all(os.path.isfile(os.path.join(o, need)) for o in of for need in PICTURES[name]):
                 jobs.append((name, of))
     if options.only and options.output and len(jobs) != 1:
-        fail(
-            f"--output is the name of one picture, and there are {len(jobs)}; leave it out, or give one OUT and --only"
-        )
+        one = f"--output is the name of one picture, and there are {len(jobs)}"
+        fail(f"{one}; leave it out, or give one OUT and --only")
     good = True
     for name, of in jobs:
         path = options.only and options.output or os.path.join(of[0], f"{name}.{options.pictures}")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Density and its profile, by fields_<step>.h5: the number density of each step, and below it the mean density along x
-inside the material, relative to its median at the start. Both are smoothed, since a cell holds only a few particles:
-the density is the mean of 3 x 3 cells, so it reaches a cell beyond the particles, and the profile that of 3 columns. In
-three dimensions it is the mean along an axis, or that of one layer of cells; across x, the profile is one along y."""
+"""Density and its profile, by fields_<step>.h5. Above: the number density of each step. Below: the mean density along x
+inside the material, relative to its median at the start. Because a cell holds only a few particles, both are smoothed.
+The density is the mean of 3 x 3 cells, so it reaches a cell beyond the particles. The profile is the mean of 3 columns.
+In three dimensions the density is the mean along an axis, or that of one layer of cells. If the picture has no x axis,
+the profile is one along y."""
 from common import fail
 from plotting import AXES, View, field_files, nearest, np, periodic, plt, read_fields, smoothed
 
@@ -19,8 +20,8 @@ def profile(density, rows, wraps):
 
 
 def evenly(steps):
-    """All of up to four steps; of more, four or three from the first to the last that are equally far apart, and where
-    there are no such, the nearest to four."""
+    """The steps to draw: all of up to four. If there are more, four or three equally far apart are drawn, from the
+    first to the last. If no such steps exist, the ones nearest to four such steps are drawn."""
     if len(steps) <= 4:
         return steps
     for number in (4, 3):
@@ -34,10 +35,8 @@ def draw(options, outdir):
     found, boundary = field_files(outdir), periodic(outdir)
     steps = sorted(options.steps or evenly(list(found)))
     if not options.steps and len(steps) < len(found) and len(set(np.diff(steps))) > 1:
-        print(
-            f"Of {len(found)} frames no three or four from the first to the last are equally far apart:"
-            f" drawn are {steps}; --steps chooses others."
-        )
+        uneven = f"Of {len(found)} frames no three or four from the first to the last are equally far apart"
+        print(f"{uneven}: drawn are {steps}; --steps chooses others.")
     missing = [s for s in steps if s not in found]
     if missing:
         fail(f"no fields of step {missing[0]}; there are {sorted(found)}")
@@ -54,38 +53,23 @@ def draw(options, outdir):
     fields = [read_field(found[s], view) for s in steps]
     top = max(np.percentile(smoothed(f[0], wraps), 99.9) for f in fields) / reference
 
-    figure, axes = plt.subplots(
-        2,
-        len(steps),
-        figsize=(3.6 * len(steps) + 1, 5.2),
-        squeeze=False,
-        sharex=True,
-        layout="constrained",
-        gridspec_kw={"height_ratios": [2, 1.2]},
-    )
+    layout = dict(squeeze=False, sharex=True, layout="constrained", gridspec_kw={"height_ratios": [2, 1.2]})
+    figure, axes = plt.subplots(2, len(steps), figsize=(3.6 * len(steps) + 1, 5.2), **layout)
+    scale = dict(cmap="magma_r", vmin=0, vmax=top, interpolation="nearest", aspect="equal")
+    profiles = [profile(density, rows, wraps) / reference for density, _, _ in fields]
     for column, (density, step, time) in enumerate(fields):
-        axis = axes[0][column]
-        image = axis.imshow(
-            smoothed(density, wraps) / reference,
-            origin="lower",
-            extent=[0, box[0], 0, box[1]],
-            vmin=0,
-            vmax=top,
-            cmap="magma_r",
-            interpolation="nearest",
-            aspect="equal",
-        )
+        axis, values = axes[0][column], profiles[column]
+        extent = [0, box[0], 0, box[1]]
+        image = axis.imshow(smoothed(density, wraps) / reference, origin="lower", extent=extent, **scale)
         axis.set_title(f"t = {time:g} (step {step}){view.text}", fontsize=10)
         axis.tick_params(labelbottom=False)
         below = axes[1][column]
         x = (np.arange(density.shape[1]) + 0.5) * box[0] / density.shape[1]
-        values = profile(density, rows, wraps) / reference
         below.plot(x, values, color="#5b2a86", lw=1)
         below.axhline(1, color="0.6", lw=0.8, ls="--")
-        below.annotate(
-            f"max {values.max():.2f}", (0.97, 0.9), xycoords="axes fraction", ha="right", va="top", fontsize=9
-        )
-        below.set_ylim(0, max(1.3, 1.1 * max((profile(f[0], rows, wraps) / reference).max() for f in fields)))
+        place = dict(xycoords="axes fraction", ha="right", va="top", fontsize=9)
+        below.annotate(f"max {values.max():.2f}", (0.97, 0.9), **place)
+        below.set_ylim(0, max(1.3, 1.1 * max(v.max() for v in profiles)))
         below.set_xlabel(f"{AXES[view.shown[0]]} / sigma")
         if column == 0:
             axis.set_ylabel(f"{AXES[view.shown[1]]} / sigma")

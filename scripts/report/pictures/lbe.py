@@ -40,38 +40,25 @@ def read(outdir):
 
 def draw(options, *outdirs):
     runs = [read(o) for o in outdirs]
-    figure, axes = plt.subplots(
-        2, len(runs), figsize=(7 * len(runs), 6.4), squeeze=False, sharex="col", sharey="row", layout="constrained"
-    )
-    for column, ((curves, summary), outdir) in enumerate(zip(runs, outdirs)):
+    size = (7 * len(runs), 6.4)
+    shared = dict(squeeze=False, sharex="col", sharey="row", layout="constrained")
+    figure, axes = plt.subplots(2, len(runs), figsize=size, **shared)
+    for (above, below), (curves, summary), outdir in zip(axes.T, runs, outdirs):
         for model, points in curves.items():
             step, lbe, lbe_model = zip(*points)
             overall, measured = summary["overall_lbe"].get(model), summary["overall_lbe_measured"].get(model)
-            axes[0][column].plot(
-                step,
-                [100 * v for v in lbe],
-                label=f"{model}  {100 * (measured if measured is not None else overall):.1f} ({100 * overall:.1f})",
-                **style(model),
-            )
-            axes[1][column].plot(step, [100 * v for v in lbe_model], **style(model))
+            label = f"{model}  {100 * (measured if measured is not None else overall):.1f} ({100 * overall:.1f})"
+            above.plot(step, [100 * v for v in lbe], label=label, **style(model))
+            below.plot(step, [100 * v for v in lbe_model], **style(model))
         clock = "counted work" if summary["clock"] == "work" else "wall clock"
-        axes[0][column].set_title(
-            (
-                f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}: {summary['processes']} processes on"
-                f" {summary['ranks']} ranks, {clock}"
-            ),
-            fontsize=10,
-        )
-        axes[0][column].legend(
-            title="overall LBE, %, after the first measured update (of all balancings)",
-            fontsize=8,
-            title_fontsize=8,
-            ncols=2,
-            loc="lower right",
-        )
-        axes[1][column].set_xlabel("step")
-        for row in axes:
-            row[column].grid(alpha=0.25)
+        run = f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}"
+        machine = f"{summary['processes']} processes on {summary['ranks']} ranks, {clock}"
+        above.set_title(f"{run}: {machine}", fontsize=10)
+        title = "overall LBE, %, after the first measured update (of all balancings)"
+        above.legend(title=title, fontsize=8, title_fontsize=8, ncols=2, loc="lower right")
+        below.set_xlabel("step")
+        for axis in (above, below):
+            axis.grid(alpha=0.25)
     axes[0][0].set_ylabel("LBE, %")
     axes[1][0].set_ylabel("LBE_m, %")
     axes[0][0].set_ylim(0, 101)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The box over time and how balanced the processes were: frames of map.csv with the borders between processes, a row
-for each directory and colour, and below them the LBE over the steps, with lines where the frames are."""
+"""The box over time and how balanced the processes were. Frames of map.csv show the borders between processes, in a row
+for each directory and colour. Below them is the LBE over the steps, with lines at the frames."""
 import os
 
 from common import fail
@@ -13,7 +13,7 @@ COLOURS = {"density": "YlGnBu", "load": "OrRd", "process": "Set2"}
 
 
 class Frames:
-    """What is drawn of a run. x, y: edges of the blocks of cells along the axes that are shown, in sigma."""
+    """The frames of a run. x, y: edges of the blocks of cells along the axes that are shown, in sigma."""
 
     def __init__(self, options, outdir):
         run = read_run(outdir)
@@ -65,7 +65,8 @@ class Frames:
 
 
 def draw_lbe(axis, outdirs):
-    """Of one run the LBE of each of its models, of several that of the models that drove them."""
+    """Draws the LBE of each model of a single run. If there are several runs, it draws the LBE of the models that drove
+    them."""
     for outdir in outdirs:
         curves, summary = lbe.read(outdir)
         for model, points in list(curves.items())[: len(curves) if len(outdirs) == 1 else 1]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A nested partition, after figures 5 to 8 of Liu, Yang & Yang (2018), by partition.json and fields_0.h5. The load of
-the cells (the mean of those in a dot) with the borders between nodes; each node's speed and the load that it got; and
-one node with its CPUs in hues and its accelerators in orange. In three dimensions, of one layer of cells."""
+"""A nested partition, after figures 5 to 8 of Liu, Yang & Yang (2018), by partition.json and fields_0.h5. One picture
+shows the load of the cells (the mean of those in a dot) with the borders between nodes. A second shows each node's
+speed and load. A third shows one node with its CPUs in hues and its accelerators in orange. In three dimensions a
+picture shows one layer of cells."""
 import os
 
 from common import fail, read_json
@@ -14,7 +15,7 @@ CPUS = ["Blues", "Greens", "Purples", "Greys"]
 
 
 def node_colours(resources, node):
-    """Of each resource: the CPUs of the node in hues of their own, others in grey."""
+    """Colours of the resources: the CPUs of the node in hues of their own, those of other nodes in grey."""
     colours = np.full((len(resources), 3), 0.9)
     accelerators = 0
     own = [r for r in resources if r["node"] == node and r["kind"] != "accelerator"]
@@ -45,9 +46,8 @@ def whole(axis, partition, view, node, load):
     dots = load[: ny // n * n, : nx // n * n].reshape(ny // n, n, nx // n, n).mean(axis=(1, 3)) / load.mean()
     top = np.percentile(dots, 99.9)
     shown = [0, nx // n * n, 0, ny // n * n]
-    image = axis.imshow(
-        dots, origin="lower", extent=shown, cmap="magma_r", vmin=0, vmax=top, interpolation="antialiased"
-    )
+    scale = dict(cmap="magma_r", vmin=0, vmax=top, interpolation="antialiased")
+    image = axis.imshow(dots, origin="lower", extent=shown, **scale)
     axis.figure.colorbar(image, ax=axis, shrink=0.9, pad=0.01, label="load of a cell / mean")
     axis.add_collection(LineCollection(borders(node), colors="#1d6fa5", linewidths=1))
     axis.set(**view.labels("cell in {}"), xlim=(0, nx), ylim=(0, ny), aspect="equal")
@@ -57,24 +57,22 @@ def whole(axis, partition, view, node, load):
     for n in range(nodes if 1 < nodes <= 64 else 0):
         ys, xs = np.nonzero(node == n)
         if len(xs):
-            number = axis.text(
-                np.median(xs), np.median(ys), str(n), ha="center", va="center", fontsize=11, weight="bold"
-            )
+            style = dict(ha="center", va="center", fontsize=11, weight="bold")
+            number = axis.text(np.median(xs), np.median(ys), str(n), **style)
             number.set(color="#0b3c5d", path_effects=[withStroke(linewidth=3, foreground="white")])
 
 
 def shares(axis, resources):
-    """Of each node, or of each resource of a single one: the part of all speeds and of the load."""
+    """The part of all speeds and of the load that each node has, or each resource of a single node."""
     single = all(r["node"] == 0 for r in resources)
     groups = {}
     for r in resources:
         groups.setdefault((r["id"] if single else r["node"]), []).append(r)
-    speeds, loads = (np.array([sum(r[k] for r in g) for g in groups.values()]) for k in ("speed", "load"))
-    cells = np.array([sum(r["cells"] for r in g) for g in groups.values()])
+    sums = (np.array([sum(r[k] for r in g) for g in groups.values()]) for k in ("speed", "load", "cells"))
+    speeds, loads, cells = sums
     x = np.arange(len(groups))
-    for place, (values, label, colour) in enumerate(
-        ((speeds, "of the speeds", "#9ecae1"), (loads, "of the load", "#08519c"), (cells, "of the cells", "#cccccc"))
-    ):
+    bars = [(speeds, "of the speeds", "#9ecae1"), (loads, "of the load", "#08519c"), (cells, "of the cells", "#cccccc")]
+    for place, (values, label, colour) in enumerate(bars):
         axis.bar(x + 0.28 * (place - 1), 100 * values / values.sum(), width=0.28, label=label, color=colour)
     axis.set(xlabel="resource" if single else "node", ylabel="part of all, %", xlim=(-0.6, len(groups) - 0.4))
     what = "resource" if single else "node"
@@ -135,9 +133,8 @@ def draw(options, outdir):
     y0, y1 = max(0, ys.min() - margin), min(ny, ys.max() + 1 + margin)
 
     heights = [min(6, 12 * ny / nx) + 0.6, 2.3, min(5.5, 9 * (y1 - y0) / (x1 - x0)) + 0.6]
-    figure, axes = plt.subplots(
-        3, 1, figsize=(13, sum(heights)), layout="constrained", gridspec_kw={"height_ratios": heights}
-    )
+    layout = dict(layout="constrained", gridspec_kw={"height_ratios": heights})
+    figure, axes = plt.subplots(3, 1, figsize=(13, sum(heights)), **layout)
     whole(axes[0], partition, view, node, load)
     shares(axes[1], resources)
     one_node(axes[2], resources, number, (x0, x1, y0, y1), owner, node, view)

@@ -45,7 +45,7 @@ class Camera:
 
 
 def spheres(camera, x):
-    """Of each dot: the particle nearest to the viewer (-1: none), its height there, and how bright it is."""
+    """For each dot: the particle nearest to the viewer (-1: none), its height there, and how bright it is."""
     x, radius = camera(x), 0.5 * camera.scale
     nearest, height = np.full(camera.shape, -1), np.full(camera.shape, -np.inf)
     bright = np.ones(camera.shape)
@@ -69,8 +69,8 @@ def spheres(camera, x):
 
 
 def edges(owner, width):
-    """Lines [2, 3] along which the surfaces of what processes own, [x, y, z], bend: those edges of cells around which
-    owners are not the same on both sides of a plane."""
+    """Lines [2, 3] along which the surfaces of the processes' regions bend; owner[x, y, z]. Four cells meet in an edge.
+    The surface does not bend there if each cell has the owner of its neighbour across one plane."""
     padded, lines = np.pad(owner, 1, constant_values=-1), []
     for axis in range(3):
         first, second = [a for a in range(3) if a != axis]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Partition over the density, and the load field, by fields_<step>.h5. Left: density, as the mean of 3 x 3 cells, with
-the borders between processes; middle: the same around the most expensive cells; right: load of each cell there, by the
+the borders between processes. Middle: the same around the most expensive cells. Right: load of each cell there, by the
 model that drove the run. In three dimensions, of one layer of cells."""
 from common import fail
 from plotting import LineCollection, View, borders, field_files, np, periodic, plt, read_fields, smoothed
@@ -27,54 +27,32 @@ def draw(options, outdir):
     y0 = int(np.clip(ny // 2 - side // 2, 0, ny - side))
     zoom = (x0, x0 + side, y0, y0 + side)
 
-    figure, axes = plt.subplots(
-        1, 3 if load is not None else 2, figsize=(16 if load is not None else 11, 5.2), layout="constrained"
-    )
+    number = 2 if load is None else 3
+    figure, axes = plt.subplots(1, number, figsize=(5 * number + 1, 5.2), layout="constrained")
+    labels = view.labels("cell in {}")
 
-    def picture(axis, field, window, cmap, title, **scale):
+    def picture(axis, field, window, cmap, title):
         a, b, c, d = window
-        image = axis.imshow(
-            field[c:d, a:b],
-            origin="lower",
-            extent=[a, b, c, d],
-            cmap=cmap,
-            interpolation="nearest",
-            aspect="equal",
-            **scale,
-        )
+        scale = dict(cmap=cmap, vmin=0, vmax=np.percentile(field, 99.9), interpolation="nearest", aspect="equal")
+        image = axis.imshow(field[c:d, a:b], origin="lower", extent=window, **scale)
         axis.set_title(title, fontsize=10)
         axis.set_xlabel(labels["xlabel"])
         return image
 
-    whole, labels = (0, nx, 0, ny), view.labels("cell in {}")
-    top = np.percentile(density, 99.9)
-    picture(
-        axes[0],
-        density,
-        whole,
-        "magma_r",
-        f"density (mean of 3 x 3 cells), {processes} processes, step {step}{view.text}",
-        vmin=0,
-        vmax=top,
-    )
-    axes[0].add_collection(LineCollection(borders(owner), colors="#1d6fa5", linewidths=0.15))
+    def lines(axis, window, width):
+        a, b, c, d = window
+        axis.add_collection(LineCollection(borders(owner[c:d, a:b], (a, c)), colors="#1d6fa5", linewidths=width))
+
+    whole, title = (0, nx, 0, ny), f"density (mean of 3 x 3 cells), {processes} processes, step {step}{view.text}"
+    picture(axes[0], density, whole, "magma_r", title)
     axes[0].set_ylabel(labels["ylabel"])
-    image = picture(
-        axes[1], density, zoom, "magma_r", "particles per cell (mean of 3 x 3), borders of processes", vmin=0, vmax=top
-    )
-    axes[1].add_collection(
-        LineCollection(borders(owner[y0 : y0 + side, x0 : x0 + side], (x0, y0)), colors="#1d6fa5", linewidths=0.8)
-    )
-    figure.colorbar(image, ax=axes[1], shrink=0.8)
+    lines(axes[0], whole, 0.15)
+    title = "particles per cell (mean of 3 x 3), borders of processes"
+    images = [picture(axes[1], density, zoom, "magma_r", title)]
+    lines(axes[1], zoom, 0.8)
     if load is not None:
-        image = picture(
-            axes[2],
-            load,
-            zoom,
-            "viridis",
-            f"load of each cell by the model / mean, step {load_step}",
-            vmin=0,
-            vmax=np.percentile(load, 99.9),
-        )
-        figure.colorbar(image, ax=axes[2], shrink=0.8)
+        title = f"load of each cell by the model / mean, step {load_step}"
+        images.append(picture(axes[2], load, zoom, "viridis", title))
+    for axis, image in zip(axes[1:], images):
+        figure.colorbar(image, ax=axis, shrink=0.8)
     return figure
