@@ -93,7 +93,7 @@ std::vector<Point> particles_in(const Domain& domain, const Body& body, const Co
     return found;
 }
 
-// What two bodies have closest, the second one moved by `shift` boxes.
+// The closest pair of two bodies, the second one moved by `shift` boxes.
 class Border {
 public:
     Border(const Domain& domain, const Body& a, const Body& b, const std::array<int, 3>& shift, double radius)

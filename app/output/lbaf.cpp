@@ -41,7 +41,7 @@ std::string head_of(const balance::Grid& grid, std::int64_t process, std::int64_
     return fmt::format(R"({{"type":"LBDatafile","metadata":{},"phases":[)", metadata.dump());
 }
 
-// What stands before the number of the step in the line of a phase.
+// The text before the number of the step in the line of a phase.
 constexpr std::string_view before_step = R"("user_defined":{"step":)";
 
 std::int64_t step_in(const std::string& line) {
@@ -73,7 +73,7 @@ Json entity_of(const balance::Grid& grid, const balance::Box& box, std::int64_t 
     return {{"type", "object"}, {"id", id}, {"home", process}, {"migratable", true}};
 }
 
-// Of the boxes of all processes, an object each.
+// The objects of all processes, one for each box.
 std::vector<Json> tasks_of(const BalancedCells& before, const balance::Grid& grid) {
     std::vector<Json> tasks(before.partition.processes(), Json::array());
     for_each_box(before.partition, [&](std::int64_t p, const balance::Box& box) {
@@ -169,7 +169,7 @@ LbafFiles::LbafFiles(RunDirectory& results, const balance::Grid& grid, std::int6
 
 std::string LbafFiles::name(std::int64_t process) const { return fmt::format("{}/data.{}.json", folder, process); }
 
-// What an earlier start has written of this process.
+// The file of this process from an earlier start.
 std::string LbafFiles::past(std::int64_t process) const {
     const std::string growing = results_.read(comm::unfinished(name(process)));
     return growing.empty() ? results_.read(name(process)) : growing;

@@ -117,7 +117,7 @@ void refuse_inputs(const Options& options) {
                 fmt::format("--trace-messages: {} is read by this run; choose another name", printable(options.trace)));
 }
 
-// What a run has of the machine.
+// The machine of a run.
 struct RunPlace {
     comm::Topology topology;
     Setup setup;

@@ -93,7 +93,7 @@ void check_row(const md::Particle<3>& p, const SourcePiece& piece, const std::st
     }
 }
 
-// What all particles together tell.
+// Facts of all particles together.
 struct Survey {
     std::int64_t positions = 0, velocities = 0;
     std::int64_t z = 0;
@@ -153,7 +153,7 @@ std::string digest_of(const std::string& path, const comm::Communicator& comm) {
     return fmt::format("{:016x}", comm::file_digest(path, 0, size, comm));
 }
 
-// Of the run that wrote a file; empty where it is not known.
+// Deck of the run that wrote a file; empty if it is not known.
 std::string deck_text(const std::string& path) {
     constexpr std::int64_t most = 1 << 22;
     const std::filesystem::path file(path);

@@ -165,7 +165,7 @@ SummedArea::SummedArea(const Box& home, std::span<const std::int64_t> field)
     }
 }
 
-// Of the first cells along z.
+// Sums of the first cells along z.
 std::int64_t SummedArea::below(const Box& b, int z) const {
     return at(b.upper[0], b.upper[1], z) - at(b.lower[0], b.upper[1], z) - at(b.upper[0], b.lower[1], z) +
            at(b.lower[0], b.lower[1], z);

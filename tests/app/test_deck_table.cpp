@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What holds for every key of the table of a deck.
+// Properties of every key of the table of a deck.
 #include <catch2/catch.hpp>
 #include <set>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a nested partition is worth, against brute force over all cells.
+// Quality of a nested partition, against brute force over all cells.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>

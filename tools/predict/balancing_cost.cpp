@@ -62,7 +62,7 @@ public:
     double cells_of_a_rank() const { return cells_ / ranks_; }
     // What comes from the homes around one comes at the same time; where it is packed, its size before it.
     double frame_messages() const { return packs_ ? 2 : 1; }
-    // Of a part that goes through the processes around a rank, not through all.
+    // Cost of a part that goes through the processes around a rank, not through all.
     double around(const PartCost& c) const { return part(c, cells_of_a_rank(), 16); }
     static double part(const PartCost& c, double cells, double processes) {
         return c.once + c.process * processes + c.cell * cells;

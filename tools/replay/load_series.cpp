@@ -140,7 +140,7 @@ void LoadSeriesReader::find_scale() {
                                          path_, particles_name, t));
         });
     }
-    // Of all ranks; numbers >= 0 have the order of their bits.
+    // Largest numbers of all ranks. Numbers >= 0 have the order of their bits.
     std::array bits{std::bit_cast<std::int64_t>(largest), std::bit_cast<std::int64_t>(most_particles)};
     comm_.max(bits);
     largest = std::bit_cast<double>(bits[0]), most_particles = std::bit_cast<double>(bits[1]);
