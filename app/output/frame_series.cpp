@@ -53,18 +53,31 @@ void FrameSeries::require_undamaged() {
     on_rank_0(comm_, [&] { results_.require_undamaged(kind_.file, file_.damage()); });
 }
 
-void FrameSeries::flush() {
+// Does something with the file. If another program takes it meanwhile, the error says so, and not that the disk is
+// full.
+template <class Body>
+void FrameSeries::unless_damaged(Body body) {
     require_undamaged();
-    file_.flush();
+    try {
+        body();
+    } catch (const comm::Agreed<comm::WriteError>&) {
+        require_undamaged();
+        throw;
+    }
+}
+
+void FrameSeries::flush() {
+    unless_damaged([&] { file_.flush(); });
 }
 
 void FrameSeries::write(const Moment& now) {
-    require_undamaged();
-    const std::int64_t frame = file_.frames();
-    if (file_.capacity() == 0) file_.create(room_for(1 + last_step_ / kind_.every - now.step / kind_.every));
-    else if (frame == file_.capacity()) file_.grow(2 * frame);
-    write_frame(frame, now);
-    file_.commit();
+    unless_damaged([&] {
+        const std::int64_t frame = file_.frames();
+        if (file_.capacity() == 0) file_.create(room_for(1 + last_step_ / kind_.every - now.step / kind_.every));
+        else if (frame == file_.capacity()) file_.grow(2 * frame);
+        write_frame(frame, now);
+        file_.commit();
+    });
 }
 
 }  // namespace app

@@ -39,6 +39,8 @@ protected:
 
 private:
     void require_undamaged();
+    template <class Body>
+    void unless_damaged(Body body);
     std::int64_t room_for(std::int64_t frames) const;
 
     RunDirectory& results_;
