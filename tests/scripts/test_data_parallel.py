@@ -45,6 +45,17 @@ def test_speed_up_falls(case):
         assert model.speed_up(D, P, e, program._replace(**{name: 1.1 * getattr(program, name)})) < now
 
 
+@pytest.mark.parametrize("transfer", [2e-8, 1e-5])
+def test_times_of_section_2_1(transfer):
+    """T, T1, T2 and T3 written out, where computing and where the transfer takes longer."""
+    n, e, calculate, start = 100, 2, 1e-8, 1e-6
+    link, inner, points = e * n * transfer, (n - 2 * e) ** 2 * calculate, n * n * calculate
+    times = (8 * link + 8 * start + points, link + 8 * start + points,
+             8 * start + max(link, inner) + points - inner, points)  # fmt: skip
+    part = square(1000, 10, e)
+    assert [seconds(part, Program(calculate, transfer, start), o) for o in OVERLAPS] == pytest.approx(times)
+
+
 def test_one_subdomain():
     alone = strip(50, 850, 1, 2)
     assert (alone.points, alone.inner, alone.messages) == (42500, 42500, 0)
