@@ -164,11 +164,7 @@ void add_replay(CLI::App& cli, Options& o) {
                                           "balance a load series from a file: models,\n"
                                           "partitioners, criteria; no particles");
     replay->footer(replay_example);
-    replay
-        ->add_option("LOADS", o.loads,
-                     "load series (HDF5, or a directory of LBDatafiles):\n"
-                     "docs/replay.md")
-        ->required();
+    replay->add_option("LOADS", o.loads, "load series, an HDF5 file: docs/replay.md")->required();
     replay->add_option("--deck", o.deck,
                        "a deck, of which the section balance counts, and\n"
                        "output.balance_formats");

@@ -18,13 +18,20 @@ struct OverAll {
     double sum = 0, mean = 0, largest = 0;
 };
 
-/// The sum, the mean and the largest number of each list, over all members. lists: each has one number (>= 0) for each
-/// process that this member hosts; all members give as many lists, and host consecutive processes. processes: of the
-/// whole team. also: is added up over all members at the same time. Up to `most_known_to_one` processes, member 0 adds
-/// the numbers up in the order of the processes. Of more, two reductions add them up as integers; each number loses
-/// less than 2^-80 of the largest one (with up to 2^20 processes) before the sum is rounded to a double. Both ways the
-/// result is the same on any number of members. Where a number is not finite, neither is the sum. Throws
-/// std::logic_error for lists of different lengths. Collective.
+/// The sum, the mean and the largest number of each list, over all members. Collective. Throws std::logic_error for
+/// lists of different lengths.
+///
+/// processes: number of processes of the whole team.
+///
+/// lists: each has one number (>= 0) for each process that this member hosts. All members give as many lists, and host
+/// consecutive processes.
+///
+/// also: numbers that are added up over all members at the same time.
+///
+/// Up to `most_known_to_one` processes, member 0 adds the numbers up in the order of the processes. With more processes
+/// two reductions add them up as integers. Each number then loses less than 2^-80 of the largest one (with up to 2^20
+/// processes) before the sum is rounded to a double. Both ways the result is the same on any number of members. If a
+/// number is not finite, the sum is not finite either.
 std::vector<OverAll> over_all(const Team& team, std::int64_t processes, std::span<const std::vector<double>> lists,
                               std::span<std::int64_t> also = {});
 

@@ -25,7 +25,7 @@ mount --bind /proc "$root/proc"
 mount --bind /sys "$root/sys"
 mkdir -p "$root/dev/shm" "$root/dev/pts"
 mount -t tmpfs tmpfs "$root/dev/shm"  # MPI's shared memory
-mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"  # terminals, for the live view
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"  # for tests that need a terminal
 ln -sf pts/ptmx "$root/dev/ptmx"
 echo "127.0.0.1 localhost $(uname -n)" >"$root/etc/hosts"  # as an installer writes it; or each start of MPI asks for the name
 git clone --quiet --no-local . "$root$project"

@@ -69,6 +69,14 @@ QUICK = dict(
     system__slabs__1__lower="[65, 10]",
     system__slabs__1__upper="[118, 60]",
 )
+# The same with some 800 particles.
+SMALL = dict(
+    system__box="[60.0, 40.0]",
+    system__slabs__0__lower="[10, 10]",
+    system__slabs__0__upper="[28, 30]",
+    system__slabs__1__lower="[30, 10]",
+    system__slabs__1__upper="[48, 30]",
+)
 
 
 def command(ranks, *arguments, binary=None):

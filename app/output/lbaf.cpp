@@ -8,17 +8,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
+#include "app/output/json.hpp"
 #include "balance/partition/cell_graph.hpp"
 #include "comm/file/posix_file.hpp"
 
 namespace app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr const char* folder = "lbaf";

@@ -85,7 +85,7 @@ void MessageTrace::add(std::string_view kind, std::span<const balance::Part> sen
     ++plans_;
     if (open_)
         on_rank_0(comm_, [&] {
-            require_undamaged(path_, file_.damage());
+            require_undamaged(printable(path_), file_.damage());
             check(file_.append(std::exchange(unwritten_, {})));
         });
 }

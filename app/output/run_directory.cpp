@@ -407,8 +407,8 @@ void RunDirectory::require_undamaged(const std::string& name, const std::string&
 void require_undamaged(const std::string& path, const std::string& damage) {
     if (!damage.empty())
         throw OutputError(fmt::format(
-            "{}: {} by another program while the run was writing it; keep others away from results and go on "
-            "from the last checkpoint with --restart auto",
+            "{}: {} by another program while the run was writing it; keep others away from results: --restart auto "
+            "goes on from the last checkpoint",
             path, damage));
 }
 

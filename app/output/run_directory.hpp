@@ -40,10 +40,10 @@ public:
     const std::string& path() const { return path_; }
     const comm::Communicator& comm() const { return comm_; }
 
-    /// `--restart auto`: the latest moment of the directory's run of which there is a valid checkpoint, by the steps in
-    /// the files and not in their names; those that are damaged, or of another run, are passed with a warning. Empty
-    /// where the directory holds no results. Collective. Throws InputError where it holds results, but nothing to go on
-    /// from, unless they are to be put aside.
+    /// `--restart auto`: the latest valid checkpoint of the directory's run. The step inside a file counts, not the
+    /// step in its name. Checkpoints that are damaged or of another run are passed over with a warning. Empty if the
+    /// directory holds no results. Collective. Throws InputError if it holds results, but no such checkpoint, unless
+    /// the results are to be put aside.
     std::optional<CheckpointInfo> newest_checkpoint(OldResults old);
 
     /// Throws UsageError where prepare() would for a run that starts from its deck. Collective.
@@ -76,8 +76,8 @@ public:
     void copy_aside(const std::string& name, const std::string& why);
     /// Moves a result that this run can't go on with into previous_<n>/, and says so. why: "names other columns".
     void put_aside(const std::string& name, const std::string& why);
-    /// Says that a file, which this run was to go on with, is begun anew because it is not there; nothing where it was
-    /// put aside, which has been said.
+    /// Notes that a file of the continued run is missing and begun anew. Prints nothing for a file that was put aside,
+    /// because that has its own note.
     void note_missing(const std::string& name) const;
     /// Says which rows a file lacks that this run goes on with.
     void note_gap(const std::string& name, const CsvGap& gap) const;

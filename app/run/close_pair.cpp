@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An engine whose cutoff is the radius lists the close pairs alone. Its cells tell where they are, and the particles of
-// those cells are compared one with another on all ranks. A cell may hold so many particles that two of them must be
-// that close: then lists need not be built, which would take no end of memory, and the cell's particles are compared.
+// those cells are compared one with another on all ranks. If a cell holds more particles than fit at that distance, two
+// of them must be closer. Then the cell's particles are compared, because lists of such a cell would not fit in memory.
 #include "app/run/close_pair.hpp"
 
 #include <fmt/format.h>
@@ -64,8 +64,8 @@ std::int64_t sum_of(std::int64_t value, const comm::Communicator& comm) {
     return value;
 }
 
-// Particles of these cells of all ranks, on all ranks and ordered by their ids; of the first cells, where they are too
-// many, and of a first cell that holds too many by itself those with the least ids.
+// Particles of these cells of all ranks, on all ranks and ordered by their ids. If they are too many, only the first
+// cells count. If the first cell alone holds too many, only its particles with the least ids count.
 Particles gathered(const Engine& engine, const std::vector<Cell>& cells, const comm::Communicator& comm) {
     const auto below = [&](std::int64_t number) {
         std::int64_t mine = 0;

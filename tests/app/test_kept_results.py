@@ -14,15 +14,8 @@ import signal
 import h5py
 import pytest
 
-from program import HANG_SECONDS, ok_run, options, preloaded, run_words, start, summary, wait_for_rows
+from program import HANG_SECONDS, SMALL, ok_run, options, preloaded, run_words, start, summary, wait_for_rows
 
-SMALL = dict(
-    system__box="[60.0, 40.0]",
-    system__slabs__0__lower="[10, 10]",
-    system__slabs__0__upper="[28, 30]",
-    system__slabs__1__lower="[30, 10]",
-    system__slabs__1__upper="[48, 30]",
-)
 KEYS = dict(
     run__steps=80,
     checkpoint__every=40,

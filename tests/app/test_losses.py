@@ -15,6 +15,7 @@ import pytest
 
 from program import (
     HANG_SECONDS,
+    SMALL,
     DECK,
     SOURCE,
     checkpoints,
@@ -29,13 +30,6 @@ from program import (
     wait_for_rows,
 )
 
-SMALL = dict(
-    system__box="[60.0, 40.0]",
-    system__slabs__0__lower="[10, 10]",
-    system__slabs__0__upper="[28, 30]",
-    system__slabs__1__lower="[30, 10]",
-    system__slabs__1__upper="[48, 30]",
-)  # some 800 particles
 QUICK = settings(**SMALL)
 LBE_OF_0_1_0 = {"r1": "0.928814", "a1": "0.928057", "moving_average": "0.899053"}
 EVERYTHING = dict(

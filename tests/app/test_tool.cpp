@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What the tests of the program need and the program itself doesn't do. test_tool MODE [FILE], on any number of ranks:
-//   seal FILE...     gives checkpoints that were changed the fronts that fit their bytes
-//   mismatch         the last rank sends fewer bytes than rank 0 waits for
-//   reading FILE     the last rank alone throws while all have the checkpoint FILE open
-//   writing FILE     the last rank alone throws while all write FILE
-//   together         every rank calls fatal(), each with a code of its own
-//   two_exchanges    two exchanges in flight at once, of different sizes
+// Actions for tests of the program that the program itself has not. test_tool MODE [FILE], on any number of ranks:
+//
+//   seal FILE...     Gives changed checkpoints the fronts that fit their bytes.
+//
+//   mismatch         The last rank sends fewer bytes than rank 0 waits for.
+//
+//   reading FILE     The last rank alone throws while all have the checkpoint FILE open.
+//
+//   writing FILE     The last rank alone throws while all write FILE.
+//
+//   together         Every rank calls fatal(), each with a code of its own.
+//
+//   two_exchanges    Two exchanges are in flight at once, of different sizes.
 #include <array>
 #include <cstdio>
 #include <deque>

@@ -24,11 +24,11 @@ struct World {
     double noise = 0;
     double noise_of_reference = 1;  // relative to that of the times
     int balancings = 12;
-    int change_at = -1;  // balancing from which on all speeds are 1
-    int slow_from = 0;   // balancing before which all speeds are 1
-    double pace = 0;     // each balancing all times are longer by this part of the first ones
-    bool use = true;     // the speeds that are found
-    int seed = 0;        // other noise, and other dear cells
+    int change_at = -1;  // All speeds are 1 from this balancing on.
+    int slow_from = 0;   // All speeds are 1 before this balancing.
+    double pace = 0;     // Growth of all times at each balancing, as a part of the first ones.
+    bool use = true;     // Use the speeds that are found.
+    int seed = 0;        // Of the noise and of the dear cells.
 
     Grid grid() const { return {{120, static_cast<int>(processes), 1}, {false, false, false}}; }
 };

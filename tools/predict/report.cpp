@@ -6,18 +6,17 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/common/build_info.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "app/output/json.hpp"
 #include "tools/predict/choice.hpp"
 
 namespace app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using predict::Forecast;
 using predict::Terms;
 
@@ -177,7 +176,7 @@ std::string to_json(const PredictReport& report) {
         row["seconds"]["communication"] = f.terms.communication();
         j["forecasts"].push_back(row);
     }
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return text_of(j, 2) + "\n";
 }
 
 std::string extrap_lines(const PredictReport& report) {
