@@ -87,7 +87,6 @@ COMMANDS = [
         "arm_ranks runs it where QEMU is",
     ),
     # docs/reliability.md
-    ("elsewhere", r"scripts/tests/slurm_local\.sh$", "the test slurm_local, under the label slow"),
     ("elsewhere", r"scripts/fuzz\.sh 60 ", "a build with clang, and two minutes"),
     ("elsewhere", "export OMPI_", "settings for Open MPI; the tests use the MPI of the build"),
     ("elsewhere", r"cmake -S \. -B build-balance |cmake --(build|install) build-balance", "the test library does so"),

@@ -86,11 +86,7 @@ def commands_of(lines, used):
         elif language == "python":
             code = "\n".join(block)
             commands.append(
-                (
-                    first,
-                    "python3: " + block[0],
-                    ("slow" if re.search("MDAnalysis|paraview", code) else "quick", code, {}, {}),
-                )
+                (first, "python3: " + block[0], ("slow" if "MDAnalysis" in code else "quick", code, {}, {}))
             )
         elif language in ("sh", "bash") or language == "indented" and (entry_of(block[0], used) or [""])[0] != "text":
             start, joined = first, ""
@@ -294,7 +290,7 @@ def perform(copy, command, entry):
             perform(copy, *maker[2:])
     words = ["/bin/bash", "-c", command]
     if command.startswith("python3: "):
-        words = ["pvpython" if "paraview" in pattern else sys.executable, "-c", pattern]
+        words = [sys.executable, "-c", pattern]
     for old, new in [r for pairs in replacements[: 1 if options.full else 2] for r in pairs.items()]:
         assert old == "$" or old in words[2], f"commands.py replaces {old!r}, which is not in `{command}`"
         words[2] = words[2] + new if old == "$" else words[2].replace(old, new)
