@@ -92,7 +92,6 @@ COMMANDS = [
     ("elsewhere", r"cmake -S \. -B build-balance |cmake --(build|install) build-balance", "the test library does so"),
     ("elsewhere", "cmake -S examples/balance |cmake --build build-example|build-example/", "the test library does so"),
     ("elsewhere", r"cmake -S \. -B build-engine |cmake --build build-engine|build-engine/", "engine_example"),
-    ("text", "none +LBE", "what the example prints; the test library checks it"),
     # docs/nested.md
     ("quick", r"build/steelyard partition inputs/\w+\.yaml --out out/nested_3d ", {}, {"600, 400, 400": "60, 40, 40"}),
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/", {}, {}),
