@@ -20,7 +20,7 @@ struct Clock {
     double at(std::int64_t s) const { return time + static_cast<double>(s - step) * dt; }
 };
 
-/// What a checkpoint says of itself and of its run.
+/// A checkpoint: its state without the particles, and its run.
 struct CheckpointInfo {
     std::string path;
     std::int64_t step = 0, particles = 0;
@@ -32,7 +32,7 @@ struct CheckpointInfo {
     Deck deck;                                     ///< of the run that wrote it
 };
 
-/// Does such a system get energy from others, which a checkpoint then holds?
+/// True if a thermostat or moving faces give energy to the system. A checkpoint then holds the sum of it.
 inline bool gives(const md::System& system) {
     return system.thermostat.kind != md::ThermostatKind::none || md::has_motion(system);
 }

@@ -24,7 +24,7 @@ struct SavedBalancing {
     std::string model;
     std::int64_t processes = 0, last_step = 0;  ///< last_step: of the last balancing
 };
-/// What a checkpoint that read_checkpoint() has verified holds of balancing. Collective. Throws comm::ReadError.
+/// The models whose balancing a checkpoint holds. info: from read_checkpoint(). Collective. Throws comm::ReadError.
 std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const comm::Communicator& comm);
 
 /// Sum over the hashes of the particles in a checkpoint's file: its state hash if it is whole. Collective. Throws

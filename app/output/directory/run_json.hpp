@@ -9,7 +9,7 @@
 
 namespace app {
 
-/// What a start of the program does, as far as its results depend on it.
+/// Settings of a start of the program that decide its results.
 struct Trajectory {
     double dt = 0;
     std::string precision;
@@ -19,13 +19,13 @@ struct Trajectory {
     bool balances = false;       ///< as the settings say; not in run.json
 };
 
-/// Of a run of this deck on so many ranks.
+/// The settings of a run of this deck on so many ranks.
 Trajectory trajectory_of(Deck deck, int ranks);
 
 /// The text of run.json.
 std::string text_of(const Lineage& lineage, const Trajectory& now);
 
-/// What a text of run.json says; an empty lineage for a text that no run wrote.
+/// Reads a text of run.json. Returns an empty lineage for a text that no run wrote.
 Lineage lineage_in(const std::string& text, Trajectory& trajectory);
 
 /// Whether this text of a summary.json is of a run that ended at this step in this state.

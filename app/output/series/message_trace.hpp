@@ -17,9 +17,11 @@ namespace app {
 /// All calls but set_step() are collective.
 class MessageTrace {
 public:
-    /// Writes nothing yet. old: whether a file that is there is refused, or put aside by open(). step: of plans up to
-    /// set_step(). kinds: of results, whose names the file must not have. Throws UsageError and OutputError when no
-    /// file can be made at `path`.
+    /// Writes nothing yet.
+    /// old: if a file is there, it is refused, or put aside by open().
+    /// kinds: of results; the file must not have the name of one.
+    /// step: of the plans before the first set_step().
+    /// Throws UsageError and OutputError if no file can be made at `path`.
     MessageTrace(std::string path, OldResults old, const ResultKinds& kinds, const comm::NodeMap& nodes,
                  std::int64_t step, const comm::Communicator& comm);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `steelyard predict` said of a run, to be shown beside what the run took.
+// A forecast of `steelyard predict` for a run, shown beside the times of the run.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,8 +23,8 @@ struct Prediction {
     int threads = 0;  ///< of each rank, where the machine was measured; else 0
 };
 
-/// What the text of a predict.json says of so many ranks. Throws std::invalid_argument, with what is wrong and the
-/// remedy: it is no such text, is of another number of particles, or says nothing of so many ranks.
+/// Reads the prediction for so many ranks in the text of a predict.json. Throws std::invalid_argument, with the fault
+/// and the remedy: the text is no predict.json, is of another number of particles, or has nothing for so many ranks.
 Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64_t particles);
 
 /// The prediction for so many ranks in a predict.json. Collective. Throws InputError: the file cannot be read, is none,

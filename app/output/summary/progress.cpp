@@ -21,12 +21,16 @@
 
 namespace app {
 
+namespace {
+
+// The lengths of the box: "260 x 140", in three dimensions "9 x 9 x 30".
 std::string box_in_words(const md::Domain& domain) {
     std::vector<std::string> sides;
     for (const md::Axis& axis : domain.axes()) sides.push_back(fmt::format("{:.6g}", axis.real_length()));
     return fmt::format("{}", fmt::join(sides, " x "));
 }
 
+// The number of tiles and their size: `shape`, or the mean size if processes are smaller.
 std::string tiles_in_words(std::int64_t tiles, const balance::TileShape& shape, const balance::Grid& grid) {
     std::array<int, 3> side{};
     std::int64_t volume = 1;
@@ -37,9 +41,12 @@ std::string tiles_in_words(std::int64_t tiles, const balance::TileShape& shape, 
                                                   : counted(std::max<std::int64_t>(1, cells / tiles), "cell"));
 }
 
+// The threads of a rank, which may differ between ranks: "1 to 4 threads".
 std::string threads_in_words(std::int64_t fewest, std::int64_t most) {
     return fewest == most ? counted(most, "thread") : fmt::format("{} to {}", fewest, counted(most, "thread"));
 }
+
+}  // namespace
 
 Progress::Progress(const RunContext& run, std::string directory, const comm::Communicator& comm)
     : run_(run),

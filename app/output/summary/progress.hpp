@@ -10,13 +10,6 @@
 
 namespace app {
 
-/// The lengths of the box: "260 x 140", in three dimensions "9 x 9 x 30".
-std::string box_in_words(const md::Domain& domain);
-/// How many tiles there are and how large they are: as `shape`, or, where processes are smaller, as the mean one.
-std::string tiles_in_words(std::int64_t tiles, const balance::TileShape& shape, const balance::Grid& grid);
-/// The threads of a rank, which are not as many for all of them: "1 to 4 threads".
-std::string threads_in_words(std::int64_t fewest, std::int64_t most);
-
 class Progress {
 public:
     /// directory: of the output; run: lives as long as this.

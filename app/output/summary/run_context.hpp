@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the results of a run are about.
+// A run, as its results name it: deck, restart, command, machine.
 #pragma once
 #include <optional>
 #include <string>

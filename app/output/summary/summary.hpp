@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run says when it has ended: summary.json, and the table on the terminal.
+// The end of a run: totals for summary.json, and the table on the terminal.
 #pragma once
 #include <cstdint>
 #include <optional>
