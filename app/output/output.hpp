@@ -3,8 +3,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "app/output/observer.hpp"

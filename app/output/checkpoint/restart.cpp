@@ -7,13 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <functional>
 #include <optional>
 
-#include "app/common/words.hpp"
 #include "app/deck/compare.hpp"
 #include "app/output/checkpoint/front.hpp"
 #include "balance/grid/grid.hpp"

@@ -13,13 +13,11 @@
 #include <tuple>
 #include <utility>
 
-#include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/output/checkpoint/front.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
-#include "comm/file/posix_file.hpp"
 
 namespace app {
 namespace {

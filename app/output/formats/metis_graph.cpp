@@ -8,7 +8,6 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "app/output/directory/result_files.hpp"

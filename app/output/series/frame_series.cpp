@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <utility>
 
 #include "app/common/errors.hpp"
@@ -18,7 +17,9 @@ FrameSeries::FrameSeries(const SeriesContext& c, Kind kind)
       kind_(std::move(kind)),
       path_(c.results.path() + "/" + kind_.file),
       last_step_(c.deck.run.steps),
-      file_(path_, comm_, kind_.describe) {}
+      file_(path_, comm_, [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
+          return describe(file, frames, capacity);
+      }) {}
 
 // Frames of the whole run, but no larger a file than file systems take; then it grows by copying.
 std::int64_t FrameSeries::room_for(std::int64_t frames) const {

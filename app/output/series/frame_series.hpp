@@ -24,7 +24,6 @@ protected:
         std::vector<std::int64_t> (*frame_steps)(const std::string& path);  ///< as SeriesKind::frame_steps
         std::int64_t every = 0;                                             ///< steps between frames
         std::int64_t frame_bytes{};                                         ///< of all data of a frame
-        comm::FrameFile::Describe describe;
     };
     FrameSeries(const SeriesContext& context, Kind kind);
 
@@ -32,6 +31,9 @@ protected:
     /// dropped. A file of another structure is put aside, and the next frame starts a new one. For the constructor of a
     /// derived class, when describe() can be called. Collective. Throws OutputError, comm::WriteError.
     void go_on(const SeriesContext& context);
+    /// Makes the datasets of a file with this many frames and room for `capacity`.
+    virtual std::vector<comm::FramePlace> describe(comm::FileWriter& file, std::int64_t frames,
+                                                   std::int64_t capacity) const = 0;
     /// Writes all of this rank's rows of the frame into file().
     virtual void write_frame(std::int64_t frame, const Moment& now) = 0;
 

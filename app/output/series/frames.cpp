@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "app/output/series/frames.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 namespace app {

@@ -29,7 +29,8 @@ public:
 
 private:
     void write_frame(std::int64_t frame, const Moment& now) override;
-    std::vector<comm::FramePlace> describe(comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) const;
+    std::vector<comm::FramePlace> describe(comm::FileWriter& file, std::int64_t frames,
+                                           std::int64_t capacity) const override;
 
     balance::Grid grid_;
     balance::WorkCosts work_;
@@ -39,10 +40,7 @@ private:
 
 LoadSeries::LoadSeries(const SeriesContext& c)
     : FrameSeries(c, {loads_file, "/step", loads_steps, c.deck.output.interval("loads"),
-                      c.domain.grid().box().cells() * 12 + 16,
-                      [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
-                          return describe(file, frames, capacity);
-                      }}),
+                      c.domain.grid().box().cells() * 12 + 16}),
       grid_(c.domain.grid()),
       work_(c.deck.balance.work) {
     for (int a = 0; a < grid_.dimensions; ++a) {

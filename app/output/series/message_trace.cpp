@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/common/errors.hpp"
-#include "app/common/say.hpp"
 #include "app/deck/wording.hpp"
 #include "comm/team.hpp"
 

@@ -84,8 +84,7 @@ Blocks blocks_of(const balance::Grid& grid, std::int64_t most) {
 template <class Row>
 Overview::Thinned<Row>::Thinned(const SeriesContext& c, const char* name, const Columns<Row>& columns,
                                 std::int64_t most, std::int64_t frames_before)
-    : comm(c.results.comm()),
-      table(c.results, name, columns, {c.first_step + 1, false, {}}),
+    : table(c.results, name, columns, {c.first_step + 1, false, {}}),
       frames(frames_for(c.deck.run.steps, std::max<std::int64_t>(2, most))) {
     if (!c.results.continued() || c.deck.output.map_frames == 0) return;
     const bool fewer = frames_before > c.deck.output.map_frames;
@@ -101,7 +100,7 @@ void Overview::Thinned<Row>::thin(std::int64_t room, const std::function<void()>
         if (kept.size() < rows.size() && before_rows_go) before_rows_go();
         return kept;
     });
-    comm.broadcast(std::as_writable_bytes(std::span(&frames, 1)));
+    table.comm().broadcast(std::as_writable_bytes(std::span(&frames, 1)));
 }
 
 template <class Row>
@@ -111,14 +110,13 @@ bool Overview::Thinned<Row>::wants(std::int64_t step) {
 }
 
 Overview::Overview(const SeriesContext& c, std::int64_t frames_before, double start_seconds)
-    : comm_(c.results.comm()),
-      start_(static_cast<std::int64_t>(c.results.lineage().size()) - 1),
+    : start_(static_cast<std::int64_t>(c.results.lineage().size()) - 1),
       steps_(c.deck.run.steps),
       start_seconds_(start_seconds),
       blocks_(blocks_of(c.domain.grid(), most_blocks)),
       map_(c, "map.csv", map_columns(), c.deck.output.map_frames, frames_before),
-      ranks_(c, "ranks.csv", rank_columns(), std::min(c.deck.output.map_frames, most_rank_rows / comm_.size()),
-             frames_before) {}
+      ranks_(c, "ranks.csv", rank_columns(),
+             std::min(c.deck.output.map_frames, most_rank_rows / c.results.comm().size()), frames_before) {}
 
 void Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers) {
     if (ranks_.frames.due(step)) {
@@ -148,7 +146,7 @@ void Overview::write_ranks(const balance::Team& team) {
 
 bool Overview::below(double share, double seconds) const {
     std::int64_t good = seconds < share * (comm::now() - start_seconds_);  // by rank 0
-    comm_.broadcast(std::span(&good, 1));
+    map_.table.comm().broadcast(std::span(&good, 1));
     return good != 0;
 }
 

@@ -57,7 +57,6 @@ private:
                 std::int64_t frames_before);
         /// Whether a frame of this step is to be added, for which there is room then. Collective.
         bool wants(std::int64_t step);
-        const comm::Communicator& comm;
         Table<Row> table;
         Frames frames;
 
@@ -69,7 +68,6 @@ private:
     // Whether so many seconds are below a share of the run's time, on rank 0. Collective.
     bool below(double share, double seconds) const;
 
-    const comm::Communicator& comm_;
     std::int64_t start_, steps_;
     double start_seconds_, map_seconds_ = 0, ranks_seconds_ = 0;  // spent on the two files
     std::vector<RankRow> waiting_;                                // of this rank

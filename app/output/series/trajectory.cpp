@@ -4,17 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <numeric>
-#include <optional>
 #include <span>
 
-#include "app/common/errors.hpp"
 #include "app/output/checkpoint/h5md.hpp"
 #include "app/output/directory/run_directory.hpp"
 #include "app/output/series/frame_series.hpp"
 #include "balance/team.hpp"
-#include "comm/file/durable.hpp"
 #include "md/initial.hpp"
 
 namespace app {
@@ -57,7 +53,8 @@ public:
 
 private:
     void write_frame(std::int64_t frame, const Moment& now) override;
-    std::vector<comm::FramePlace> describe(comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) const;
+    std::vector<comm::FramePlace> describe(comm::FileWriter& file, std::int64_t frames,
+                                           std::int64_t capacity) const override;
     std::vector<std::int64_t> first_ids(const Engine& engine) const;
     void write_in_order(std::int64_t frame, const Engine& engine);
 
@@ -70,10 +67,7 @@ private:
 TrajectoryFile::TrajectoryFile(const SeriesContext& c)
     : FrameSeries(c, {trajectory_file, h5md_path(c.deck.output.trajectory_columns.front()) + "/step", trajectory_steps,
                       c.deck.output.interval("trajectory"),
-                      c.particles * 24 * std::ssize(c.deck.output.trajectory_columns) + 100,
-                      [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
-                          return describe(file, frames, capacity);
-                      }}),
+                      c.particles * 24 * std::ssize(c.deck.output.trajectory_columns) + 100}),
       columns_(c.deck.output.trajectory_columns),
       particles_(c.particles),
       domain_(c.domain) {

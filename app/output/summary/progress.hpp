@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a run says on the terminal until it has ended: the header and a line of progress now and then.
 #pragma once
-#include <cstdint>
 #include <string>
 
 #include "app/engine/engine.hpp"

@@ -12,7 +12,6 @@
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "comm/clock.hpp"
-#include "comm/simulation.hpp"
 
 namespace app {
 namespace {

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include "app/common/json.hpp"
-#include "app/common/words.hpp"
 #include "comm/simulation.hpp"
 
 namespace app {
