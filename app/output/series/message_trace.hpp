@@ -17,17 +17,15 @@ namespace app {
 /// All calls but set_step() are collective.
 class MessageTrace {
 public:
-    /// Writes nothing yet.
-    /// old: if a file is there, it is refused, or put aside by open().
-    /// kinds: of results; the file must not have the name of one.
-    /// step: of the plans before the first set_step().
-    /// Throws UsageError and OutputError if no file can be made at `path`.
+    /// Checks the path and writes nothing yet. An existing file is refused, or put aside by open(), as `old` says.
+    /// Names of results (kinds) are refused. The first plans are of this step. Throws UsageError and OutputError if no
+    /// file can be made at `path`.
     MessageTrace(std::string path, OldResults old, const ResultKinds& kinds, const comm::NodeMap& nodes,
                  std::int64_t step, const comm::Communicator& comm);
 
     /// Writes what was added so far; from now on everything is written as it is added. Throws OutputError.
     void open();
-    /// Of the plans from now on.
+    /// Sets the step of all further plans.
     void set_step(std::int64_t step) { step_ = step; }
     /// A plan, of which this rank sends these parts. Throws OutputError.
     void add(std::string_view kind, std::span<const balance::Part> sent);
