@@ -31,9 +31,9 @@ EXAMPLES = [  # as example() takes them
     ("large_first", "comm/large_first.cpp", "comm/schedule.hpp", ("comm/schedule.cpp", "app/deck/table_machine.cpp")),
     (
         "crowding",
-        "app/output/crowding.cpp",
+        "app/output/series/crowding.cpp",
         "app/deck/outputs.hpp",
-        ("app/output/series.cpp", "app/deck/table.cpp"),
+        ("app/output/series/series.cpp", "app/deck/table.cpp"),
         'add(crowding, "steps between rows of crowding.csv; 0: never")',
     ),
 ]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The common part of the tests of the program: runs with a time limit, and readers of their results."""
 import csv
+import functools
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -158,9 +160,20 @@ def ok_run(out, *more, ranks=1, code=0, threads=1, isa=None, binary=None, limit=
     return text
 
 
+@functools.cache
+def documented_keys():
+    """Keys of the summary.json of a run, by the table in docs/output.md."""
+    with open(os.path.join(SOURCE, "docs/output.md")) as f:
+        section = f.read().split("\n## summary.json\n")[1].split("\n## ")[0]
+    return set(re.findall(r"`(\w+)`", " ".join(row.split("|")[1] for row in section.splitlines() if row[:3] == "| `")))
+
+
 def summary(out):
+    """The summary.json of a run or a replay. The page of outputs has to have each key of a run."""
     with open(os.path.join(out, "summary.json")) as f:
-        return json.load(f)
+        found = json.load(f)
+    assert "state_hash" not in found or found.keys() <= documented_keys(), found.keys() - documented_keys()
+    return found
 
 
 def hash_of(out):

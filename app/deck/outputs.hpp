@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The outputs of a run with intervals of their own, by name. To add one: a line here, and a file in app/output with
-// `SeriesKind NAME_series()` (app/output/series.hpp, docs/extend.md).
+// The outputs of a run with intervals of their own, by name. To add one: a line here, and a file in app/output/series/
+// with `SeriesKind NAME_series()` (app/output/series/series.hpp, docs/extend.md).
 #pragma once
 
 /// add(name, meaning of the deck's key output.NAME_every)

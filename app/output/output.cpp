@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "app/common/signals.hpp"
-#include "app/output/balance_formats.hpp"
-#include "app/output/json_text.hpp"
-#include "app/output/overview.hpp"
-#include "app/output/series.hpp"
-#include "app/output/tables.hpp"
+#include "app/output/checkpoint/checkpoint.hpp"
+#include "app/output/formats/balance_formats.hpp"
+#include "app/output/series/overview.hpp"
+#include "app/output/series/series.hpp"
+#include "app/output/series/tables.hpp"
+#include "app/output/summary/summary_json.hpp"
 #include "comm/clock.hpp"
-#include "comm/file/posix_file.hpp"
 
 namespace app {
 namespace {
@@ -69,7 +69,9 @@ Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Dom
     : thermo(results, "thermo.csv", thermo_columns(run.deck.system), steady_past(results, run)),
       timing(results, "timing.csv", timing_columns(), steady_past(results, run)) {
     // A file of an earlier start has to lose its later rows also where this one writes none.
-    const auto wanted = [&](const char* name, bool on) { return on || (results.continued() && results.has(name)); };
+    const auto wanted = [&](std::string_view name, bool on) {
+        return on || (results.continued() && results.has(std::string(name)));
+    };
     const auto past = [&](auto writes) {  // a balancing comes before the checkpoint of its step
         return GrowingFile::Past{run.first_step() + 1, run.restart && writes(run.restart->deck), {}};
     };
@@ -81,8 +83,11 @@ Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Dom
         resources.emplace(results, "resources.csv", resource_columns(), past(finds_speeds));
     if (wanted("zones.csv", accelerates(run.deck)))
         zones.emplace(results, "zones.csv", zone_columns(), past(accelerates));
+    const auto context = [&](bool expected) {
+        return SeriesContext{results, run.deck, domain, run.particles(), run.first_step(), expected};
+    };
     if (run.deck.output.map_frames > 0 || wanted("map.csv", false) || wanted("ranks.csv", false))
-        overview.emplace(results, run, domain.grid());
+        overview.emplace(context(false), run.restart ? run.restart->deck.output.map_frames : 0, run.start_seconds);
     formats.emplace(results,
                     run.deck.balance.every > 0 ? run.deck.output.balance_formats : std::vector<BalanceFormat>(),
                     domain.grid(), processes, run.first_step());
@@ -90,13 +95,9 @@ Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Dom
     for (const SeriesKind& kind : series_kinds()) {
         const std::string name(kind.name);
         const std::int64_t every = run.deck.output.interval(name);
-        const bool there = results.continued() && std::any_of(kind.files.begin(), kind.files.end(), [&](auto file) {
-                               return results.has(std::string(file));
-                           });
+        const bool there = std::ranges::any_of(kind.files, [&](std::string_view file) { return wanted(file, false); });
         const bool expected = run.restart && run.restart->deck.output.interval(name) > 0;
-        if (every > 0 || there)
-            series.push_back(
-                {every, kind.start({results, run.deck, domain, run.particles(), run.first_step(), expected})});
+        if (every > 0 || there) series.push_back({every, kind.start(context(expected))});
     }
 }
 
@@ -117,11 +118,11 @@ Output::Output(RunDirectory& directory, const RunContext& run, const md::Domain&
       timers_(timers),
       balancer_(balancer),
       progress_(run_, directory.path(), comm),
-      clock_{0, 0, run.deck.run.dt},
-      particles_(run.particles()) {
+      clock_{0, 0, run.deck.run.dt} {
+    totals_.particles = run.particles();
     if (const std::optional<CheckpointInfo>& restart = run_.restart) {
-        energies_.first = restart->energy_first;
-        energies_.largest_kinetic = restart->largest_kinetic;
+        totals_.first_energy = restart->energy_first;
+        totals_.largest_kinetic = restart->largest_kinetic;
         clock_ = restart->clock;
         if (clock_.dt != run_.deck.run.dt) clock_ = {restart->step, clock_.at(restart->step), run_.deck.run.dt};
     }
@@ -133,10 +134,7 @@ Output::Files& Output::files() {
     if (files_) return *files_;
     results_.prepare(run_.restart, run_.old, run_.deck, run_.deck_path);
     if (run_.trace) run_.trace->open();
-    on_rank_0(comm_, [&] {
-        if (!comm::replace_file(results_.path() + "/deck.yaml", to_yaml(run_.deck), results_.continued()))
-            throw results_.cannot_write("deck.yaml");
-    });
+    on_rank_0(comm_, [&] { results_.write("deck.yaml", to_yaml(run_.deck), results_.continued()); });
     files_ = std::make_unique<Files>(results_, run_, domain_, balancer_.hosts().processes());
     return *files_;
 }
@@ -174,15 +172,15 @@ double Output::cpu_seconds() const {
 
 void Output::sums(std::int64_t step, const Engine& engine) {
     const Timed timed(timers_, Phase::output);
-    const md::SystemSums totals = engine.sums();
-    const md::Thermo now = md::thermo(totals, engine.setup().domain);
+    const md::SystemSums sums = engine.sums();
+    const md::Thermo now = md::thermo(sums, engine.setup().domain);
     const double cpu = cpu_seconds();
-    if (!energies_.first) energies_.first = now.conserved();
-    energies_.last = now;
-    particles_ = totals.particles;
-    energies_.largest_kinetic = std::max(energies_.largest_kinetic, now.kinetic);
+    if (!totals_.first_energy) totals_.first_energy = now.conserved();
+    totals_.last = now;
+    totals_.particles = sums.particles;
+    totals_.largest_kinetic = std::max(totals_.largest_kinetic, now.kinetic);
     Files& f = files();
-    const ThermoRow row{step, clock_.at(step), totals.particles, now};
+    const ThermoRow row{step, clock_.at(step), sums.particles, now};
     on_rank_0(comm_, [&] {
         const double wall = comm::now() - run_.start_seconds;
         f.thermo.append(std::array{row});
@@ -208,13 +206,13 @@ void Output::checkpoint(std::int64_t step, const Engine& engine) {
     on_rank_0(comm_, [&] { f.sync(); });
     CheckpointInfo info;
     info.step = step;
-    info.energy_first = energies_.first.value_or(0);
-    info.largest_kinetic = energies_.largest_kinetic;
+    info.energy_first = totals_.first_energy.value_or(0);
+    info.largest_kinetic = totals_.largest_kinetic;
     info.clock = clock_;
     info.given = engine.given();
     info.lineage = results_.lineage();
     info.deck = run_.deck;
-    checkpoints_ += write_checkpoint(results_.path(), info, engine, balancer_, comm_, results_.checkpoints());
+    totals_.checkpoints += write_checkpoint(results_.path(), info, engine, balancer_, comm_, results_.checkpoints());
 }
 
 void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<ResourceRow>& resources) {
@@ -222,13 +220,7 @@ void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<Res
     const Timed timed(timers_, Phase::output);
     const double begin = comm::now();
     for (const BalanceRow& r : rows)
-        if (r.driver) {
-            ++balancing_.balancings;
-            balancing_.migrations += r.decision == balance::Decision::moved;
-            balancing_.model_seconds += r.model_seconds;
-            balancing_.partition_seconds += r.partition_seconds;
-            balancing_.migrate_seconds += r.migrate_seconds;
-        }
+        if (r.driver) totals_.balancing.add(r);
     files().balance->add(rows);
     if (files().resources && !resources.empty())  // each rank hosts a process: all have rows, or none has
         add_resources(*files().resources, resources, balancer_.hosts().processes(), balancer_.team());
@@ -260,36 +252,21 @@ void Output::finish(std::int64_t step, const Engine& engine) {
     }
     const double wall = comm::now() - run_.start_seconds;
     const double for_balancing = stages_.extra_seconds(step - run_.first_step()) + row_seconds_;
-    Summary summary{.deck = run_.deck,
-                    .engine = engine,
-                    .balancer = balancer_,
-                    .topology = run_.topology,
-                    .command_line = run_.command_line,
-                    .ranks = comm_.size(),
-                    .particles = particles_,
-                    .step = step,
-                    .first_step = run_.first_step(),
-                    .wall_seconds = wall,
-                    .cpu_seconds = cpu_seconds(),
-                    .state_hash = engine.state_hash(),
-                    .energy_first = energies_.first,
-                    .energy_last = std::nullopt,
-                    .energy_drift = std::nullopt,
-                    .checkpoints = checkpoints_,
-                    .balancing = balancing_,
-                    .zones = zones_of(balancer_),
-                    .spreads = spreads_of(comm_, timers_, engine, balancer_, wall, for_balancing),
-                    .balancing_traffic = timers_.traffic(Phase::balancing),
-                    .prediction = run_.prediction};
-    if (energies_.last) {  // else the run has stopped before its first output step
-        summary.energy_last = energies_.last->total();
-        const double change = energies_.last->conserved() - energies_.first.value_or(energies_.last->conserved());
-        summary.energy_drift = energies_.largest_kinetic > 0 ? change / energies_.largest_kinetic : 0.0;
-    }
+    const Summary summary{.run = run_,
+                          .engine = engine,
+                          .balancer = balancer_,
+                          .totals = totals_,
+                          .ranks = comm_.size(),
+                          .step = step,
+                          .wall_seconds = wall,
+                          .cpu_seconds = cpu_seconds(),
+                          .state_hash = engine.state_hash(),
+                          .zones = zones_of(balancer_),
+                          .spreads = spreads_of(comm_, timers_, engine, balancer_, wall, for_balancing),
+                          .balancing_traffic = timers_.traffic(Phase::balancing)};
     on_rank_0(comm_, [&] {
         results_.require_ours();
-        if (!comm::replace_file(results_.path() + "/summary.json", to_json(summary), true))
-            throw results_.cannot_write("summary.json");
+        results_.write("summary.json", to_json(summary), true);
         results_.forget_summary_before();
     });
     if (!progress_.quiet()) say_summary(summary);

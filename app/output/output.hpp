@@ -3,14 +3,13 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "app/output/observer.hpp"
-#include "app/output/progress.hpp"
-#include "app/output/run_context.hpp"
-#include "app/output/summary.hpp"
+#include "app/output/series/message_trace.hpp"
+#include "app/output/summary/progress.hpp"
+#include "app/output/summary/run_context.hpp"
+#include "app/output/summary/summary.hpp"
 #include "comm/communicator.hpp"
 #include "md/observables.hpp"
 
@@ -56,14 +55,7 @@ private:
     Progress progress_;
     std::unique_ptr<Files> files_;
     Clock clock_;
-    std::int64_t particles_ = 0;
-    struct {
-        std::optional<double> first;
-        std::optional<md::Thermo> last;  // of the last output step of this run
-        double largest_kinetic = 0;
-    } energies_;
-    CheckpointCost checkpoints_;
-    BalancingCost balancing_;
+    RunTotals totals_;
     balance::Stages stages_;       // of this rank
     double balancing_before_ = 0;  // seconds of its phase up to the last stage
     double row_seconds_ = 0;  // for rows of balance.csv and resources.csv, which a run without balancing does not write

@@ -3,7 +3,7 @@
 
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
-#include "app/output/restart.hpp"
+#include "app/output/checkpoint/restart.hpp"
 #include "app/run/run.hpp"
 
 namespace app {

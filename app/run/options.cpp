@@ -15,7 +15,7 @@
 #include "app/deck/from_file.hpp"
 #include "app/deck/machine_file.hpp"
 #include "app/deck/setup.hpp"
-#include "app/output/restart.hpp"
+#include "app/output/checkpoint/restart.hpp"
 #include "app/run/memory.hpp"
 #include "app/state/cut.hpp"
 #include "app/state/state_file.hpp"

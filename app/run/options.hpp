@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/deck/deck.hpp"
-#include "app/output/run_directory.hpp"
+#include "app/output/directory/run_directory.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {

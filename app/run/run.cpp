@@ -17,10 +17,11 @@
 #include "app/deck/deck.hpp"
 #include "app/deck/setup.hpp"
 #include "app/deck/wording.hpp"
-#include "app/output/message_trace.hpp"
+#include "app/output/checkpoint/restart.hpp"
 #include "app/output/output.hpp"
-#include "app/output/restart.hpp"
-#include "app/output/run_context.hpp"
+#include "app/output/results.hpp"
+#include "app/output/series/message_trace.hpp"
+#include "app/output/summary/run_context.hpp"
 #include "app/run/memory.hpp"
 #include "app/run/network.hpp"
 #include "app/run/plain_engine.hpp"
@@ -215,7 +216,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     std::vector<std::string> notes;
     if (options.restart.empty()) notes = check_start(deck, setup, comm);  // before there is a directory
     agreed(comm, [&] { require_memory(deck, setup, comm); });
-    RunDirectory directory(output_path(options, deck, comm), comm);
+    RunDirectory directory(output_path(options, deck, comm), result_kinds(), comm);
     if (automatic) restart = directory.newest_checkpoint(old);
     if (restart) require_continuable(deck, *restart, comm);
     else directory.require_room(old, options.deck);
@@ -232,7 +233,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     std::optional<MessageTrace> trace;
     if (!options.trace.empty()) {
         on_rank_0(comm, [&] { refuse_inputs(options); });
-        trace.emplace(options.trace, old, setup.network.nodes, restart ? restart->step : 0, comm);
+        trace.emplace(options.trace, old, result_kinds(), setup.network.nodes, restart ? restart->step : 0, comm);
         setup.on_plan = [&trace](std::string_view kind, auto sent) { trace->add(kind, sent); };
     }
     const bool waits_actively = omp_get_max_threads() > 1 && !place.own_units && threads_wait_actively();

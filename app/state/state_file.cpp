@@ -17,7 +17,7 @@
 #include "app/common/words.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
-#include "app/output/checkpoint_front.hpp"
+#include "app/output/checkpoint/front.hpp"
 #include "app/state/by_id.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"

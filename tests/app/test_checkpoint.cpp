@@ -9,9 +9,10 @@
 
 #include "app/deck/setup.hpp"
 #include "app/engine/engine_of.hpp"
-#include "app/output/checkpoint.hpp"
-#include "app/output/restart.hpp"
-#include "app/output/run_directory.hpp"
+#include "app/output/checkpoint/checkpoint.hpp"
+#include "app/output/checkpoint/restart.hpp"
+#include "app/output/directory/run_directory.hpp"
+#include "app/output/results.hpp"
 #include "comm/communicator.hpp"
 
 using namespace app;
@@ -107,8 +108,8 @@ TEMPLATE_TEST_CASE_SIG("a checkpoint reads back exactly, on any number of ranks"
     CHECK(t.state_hash() == f.hash);
     CHECK(info.lineage == Lineage{{99, 0}, {12, 4}});
     CHECK(info.clock.at(7) == Approx(0.007));
-    CHECK(RunDirectory(f.directory, f.world).newest_checkpoint(OldResults::refuse)->step == 7);
-    CHECK_FALSE(RunDirectory(f.directory + "/fresh", f.world).newest_checkpoint(OldResults::refuse));
+    CHECK(RunDirectory(f.directory, result_kinds(), f.world).newest_checkpoint(OldResults::refuse)->step == 7);
+    CHECK_FALSE(RunDirectory(f.directory + "/fresh", result_kinds(), f.world).newest_checkpoint(OldResults::refuse));
 }
 
 TEMPLATE_TEST_CASE_SIG("the room that a checkpoint needs is that of its file", "", ((int D), D), 2, 3) {

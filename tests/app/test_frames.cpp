@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "app/output/frames.hpp"
-#include "app/output/overview.hpp"
-#include "app/output/tables.hpp"
+#include "app/output/series/frames.hpp"
+#include "app/output/series/overview.hpp"
+#include "app/output/series/tables.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 import h5py
 import pytest
 
-from program import collide, summary
+from program import collide, documented_keys, summary
 
 EXACT = dict(
     run__steps=112,
@@ -101,6 +101,8 @@ def test_ranks_add_up_to_the_summary(tmp_path):
         rows = list(csv.DictReader(f))
     last = [r for r in rows if r["step"] == rows[-1]["step"]]
     s = summary(str(tmp_path))
+    of_others = {"simulated", "platform", "speeds", "accelerator", "prediction"}
+    assert s.keys() | of_others == documented_keys(), "docs/output.md has to have the keys of summary.json"
     assert [r["rank"] for r in last] == ["0", "1", "2"] and rows[-1]["step"] == "112"
     assert sum(int(r["particles"]) for r in last) == s["particles"]
     for phase in ("forces", "neighbours", "ghosts", "migration", "balancing"):

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "app/deck/compare.hpp"
-#include "app/output/json_text.hpp"
-#include "app/output/lineage.hpp"
+#include "app/output/directory/run_json.hpp"
+#include "app/output/summary/prediction.hpp"
 
 using app::is_moment_of;
 using app::Lineage;

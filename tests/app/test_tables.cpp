@@ -4,8 +4,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "app/output/csv_rows.hpp"
-#include "app/output/tables.hpp"
+#include "app/output/directory/csv_rows.hpp"
+#include "app/output/series/tables.hpp"
 #include "tools/replay/clairvoyant.hpp"
 
 using app::csv_past;

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "app/output/checkpoint_front.hpp"
+#include "app/output/checkpoint/front.hpp"
 #include "comm/communicator.hpp"
 #include "comm/exchange.hpp"
 #include "comm/file/durable.hpp"

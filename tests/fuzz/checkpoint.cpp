@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checkpoints, up to what a run takes over from them. Digests are made anew, so that damage gets past them: whoever
 // forges a file can do that too.
-#include "app/output/checkpoint.hpp"
+#include "app/output/checkpoint/checkpoint.hpp"
 
 #include <array>
 #include <charconv>
@@ -10,8 +10,8 @@
 #include "app/balancing/load_balancer.hpp"
 #include "app/deck/checks.hpp"
 #include "app/deck/setup.hpp"
-#include "app/output/checkpoint_front.hpp"
-#include "app/output/restart.hpp"
+#include "app/output/checkpoint/front.hpp"
+#include "app/output/checkpoint/restart.hpp"
 #include "app/run/plain_engine.hpp"
 #include "comm/file/durable.hpp"
 #include "fuzz.hpp"

@@ -3,8 +3,8 @@
 // have; its number of bytes chooses the rules.
 #include <string>
 
-#include "app/output/csv_rows.hpp"
-#include "app/output/frames.hpp"
+#include "app/output/directory/csv_rows.hpp"
+#include "app/output/series/frames.hpp"
 #include "fuzz.hpp"
 
 void fuzz::read(std::string_view input) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The front of a checkpoint.
+#include "app/output/checkpoint/front.hpp"
+
 #include <string>
 
-#include "app/output/checkpoint_front.hpp"
 #include "fuzz.hpp"
 
 void fuzz::read(std::string_view input) {

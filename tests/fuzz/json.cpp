@@ -3,7 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "app/output/json_text.hpp"
+#include "app/output/directory/run_json.hpp"
+#include "app/output/summary/prediction.hpp"
 #include "fuzz.hpp"
 
 void fuzz::read(std::string_view input) {

@@ -14,7 +14,7 @@
 #include "app/deck/compare.hpp"
 #include "app/deck/setup.hpp"
 #include "app/engine/engine.hpp"
-#include "app/output/restart.hpp"
+#include "app/output/checkpoint/restart.hpp"
 #include "app/run/plain_engine.hpp"
 #include "balance/grid/field.hpp"
 #include "comm/file/field_reader.hpp"

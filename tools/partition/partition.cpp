@@ -10,11 +10,10 @@
 
 #include "app/balancing/machine.hpp"
 #include "app/common/words.hpp"
-#include "app/output/json_text.hpp"
+#include "app/output/results.hpp"
 #include "balance/model/speeds.hpp"
 #include "balance/nested/lbe_bound.hpp"
 #include "balance/partition/partition.hpp"
-#include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
 #include "comm/team.hpp"
 #include "tools/partition/load_field.hpp"
@@ -74,7 +73,7 @@ std::vector<double> shortfalls(const std::vector<balance::Resource>& resources, 
 int partition(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
-    RunDirectory directory(output_path(options, deck, comm), comm);
+    RunDirectory directory(output_path(options, deck, comm), result_kinds(), comm);
     const balance::Machine machine = machine_of(deck.machine, comm);
     const LoadField field = load_field(deck, comm);
     const auto nodes = static_cast<std::int64_t>(machine.nodes.size());
@@ -108,18 +107,12 @@ int partition(const Options& options, const comm::Communicator& comm) {
 
     // From here on files are written; whatever can be refused has been looked at.
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
-    const std::string& path = directory.path();
-    const bool good = comm.rank() != 0 || (comm::replace_file(path + "/deck.yaml", to_yaml(deck)) &&
-                                           comm::replace_file(path + "/partition.json", to_json(report)));
-    comm::require(comm, good, [&] {
-        return OutputError(
-            fmt::format("{}: cannot write partition.json; check that the directory is writable and not full, or choose "
-                        "another with "
-                        "--out",
-                        path));
+    on_rank_0(comm, [&] {
+        directory.write("deck.yaml", to_yaml(deck));
+        directory.write("partition.json", to_json(report));
     });
     FieldFiles(directory).write(cell_fields(report, field.load, field.box, comm));
-    if (comm.rank() == 0 && !options.quiet) say_partition(report, path);
+    if (comm.rank() == 0 && !options.quiet) say_partition(report, directory.path());
     return 0;
 }
 

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <numeric>
 
+#include "app/common/json.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
-#include "app/output/json.hpp"
 #include "balance/grid/field.hpp"
 
 namespace app {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/output/cell_fields.hpp"
+#include "app/output/series/cell_fields.hpp"
 #include "balance/nested/nested.hpp"
 #include "comm/communicator.hpp"
 

@@ -19,9 +19,9 @@
 #include "app/deck/machine_file.hpp"
 #include "app/deck/setup.hpp"
 #include "app/deck/wording.hpp"
-#include "app/output/run_directory.hpp"
+#include "app/output/directory/run_directory.hpp"
+#include "app/output/results.hpp"
 #include "app/run/start.hpp"
-#include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
 #include "tools/predict/choice.hpp"
 #include "tools/predict/forecaster.hpp"
@@ -131,18 +131,6 @@ void forecast_all(const Options& options, const Deck& deck, const Forecaster& fo
     for (const auto& [ranks, f] : forecasts.all()) report.forecasts.push_back(f);
 }
 
-void write(const RunDirectory& directory, const std::vector<std::pair<std::string, std::string>>& files,
-           const comm::Communicator& comm) {
-    on_rank_0(comm, [&] {
-        for (const auto& [name, text] : files)
-            if (!comm::replace_file(directory.path() + "/" + name, text))
-                throw OutputError(
-                    fmt::format("{}: cannot write {}; check that the directory is writable and not full, "
-                                "or choose another with --out",
-                                directory.path(), name));
-    });
-}
-
 // So many of them has a system whose lengths are so many times those of the deck.
 std::int64_t scaled(std::int64_t count, const char* what, double length, int dimensions,
                     const comm::Communicator& comm) {
@@ -205,7 +193,7 @@ int predict(const Options& options, const comm::Communicator& comm) {
         if (options.processes.empty()) std::erase_if(counts, [&](std::int64_t n) { return n > *on_nodes; });
         most = std::min(most, *on_nodes);
     }
-    RunDirectory directory(output_path(options, deck, comm), comm);
+    RunDirectory directory(output_path(options, deck, comm), result_kinds(), comm);
     directory.require_room(old_results(options), options.deck);
 
     // Each rank runs an engine of its own, for as many steps as its clock gives it. An error may occur on some ranks
@@ -242,7 +230,9 @@ int predict(const Options& options, const comm::Communicator& comm) {
                  {"predict.json", to_json(report)},
                  {"extrap.jsonl", extrap_lines(report)}};
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
-    write(directory, files, comm);
+    on_rank_0(comm, [&] {
+        for (const auto& [name, text] : files) directory.write(name, text);
+    });
     if (comm.rank() == 0 && !options.quiet) say_prediction(report, directory.path());
     return 0;
 }

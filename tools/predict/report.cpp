@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "app/common/build_info.hpp"
+#include "app/common/json.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
-#include "app/output/json.hpp"
 #include "tools/predict/choice.hpp"
 
 namespace app {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A load series from a file: what the cells cost and hold, step by step. A run writes one (app/output/loads.hpp), and
-// so may any program: docs/replay.md.
+// A load series from a file: what the cells cost and hold, step by step. A run writes one
+// (app/output/series/loads.hpp), and so may any program: docs/replay.md.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -18,11 +18,10 @@
 #include "app/common/words.hpp"
 #include "app/deck/checks.hpp"
 #include "app/deck/wording.hpp"
-#include "app/output/balance_formats.hpp"
-#include "app/output/json_text.hpp"
-#include "app/output/tables.hpp"
+#include "app/output/formats/balance_formats.hpp"
+#include "app/output/results.hpp"
+#include "app/output/series/tables.hpp"
 #include "comm/file/durable.hpp"
-#include "comm/file/posix_file.hpp"
 #include "comm/team.hpp"
 #include "tools/replay/clairvoyant.hpp"
 #include "tools/replay/load_series.hpp"
@@ -246,7 +245,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
             throw UsageError(
                 fmt::format("{}: it lies in the output directory {}; choose another with --out", options.loads, out));
     });
-    RunDirectory directory(out, comm);
+    RunDirectory directory(out, result_kinds(), comm);
     const LoadSeriesReader series(options.loads, comm);
     if (!series.has_particles()) deck.balance.constants.start = balance::Start::uniform;
     agreed(comm, [&] { check_replayable(options, deck, series, comm.size()); });
@@ -259,13 +258,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
     Replay replay(deck, series, options.optimum, comm);
 
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
-    const std::string& path = directory.path();
-    const auto write = [&](const char* name, const std::string& text) {
-        on_rank_0(comm, [&] {
-            if (!comm::replace_file(path + "/" + name, text)) throw directory.cannot_write(name);
-        });
-    };
-    write("deck.yaml", balance_yaml(deck));
+    on_rank_0(comm, [&] { directory.write("deck.yaml", balance_yaml(deck)); });
     Table<BalanceRow> rows(directory, "balance.csv", balance_columns(), {});
     std::optional<Table<ResourceRow>> resources;
     if (replay.finds_speeds()) resources.emplace(directory, "resources.csv", resource_columns(), GrowingFile::Past{});
@@ -283,8 +276,8 @@ int replay(const Options& options, const comm::Communicator& comm) {
     report.loads = options.loads;
     report.ranks = comm.size();
     report.opportunities = std::ssize(opportunities) - 1;
-    write("summary.json", to_json(report));
-    if (comm.rank() == 0 && !options.quiet) say_replay(report, path);
+    on_rank_0(comm, [&] { directory.write("summary.json", to_json(report)); });
+    if (comm.rank() == 0 && !options.quiet) say_replay(report, directory.path());
     return 0;
 }
 

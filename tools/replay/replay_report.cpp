@@ -7,7 +7,7 @@
 
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
-#include "app/output/json.hpp"
+#include "app/output/summary/summary_json.hpp"
 
 namespace app {
 

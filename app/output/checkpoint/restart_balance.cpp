@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// The state of the load balancer from a checkpoint. Each record is checked for sense before it is used.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "app/common/words.hpp"
+#include "app/output/checkpoint/front.hpp"
+#include "app/output/checkpoint/restart.hpp"
+#include "balance/grid/field.hpp"
+#include "comm/file/file.hpp"
+
+namespace app {
+namespace {
+
+// The records of one model in a checkpoint.
+struct SavedModel {
+    balance::Partition partition;
+    std::vector<balance::Split> splits;
+    std::vector<double> memory, record, state;  // state: of this rank's home
+    std::vector<double> criterion;              // what it remembers; empty: nothing since the last migration
+    std::vector<double> spent;                  // by each process; empty: nothing, or not known
+};
+
+SavedModel read_model(comm::FileReader& file, const std::string& path, const LoadBalancer& balancer,
+                      const comm::Communicator& comm) {
+    SavedModel s;
+    s.partition.first = file.all<std::int64_t>(path + "/first");
+    const std::vector<std::int64_t> boxes = file.all<std::int64_t>(path + "/boxes"),
+                                    splits = file.all<std::int64_t>(path + "/splits");
+    const auto to_int = [](std::int64_t n) {
+        return static_cast<int>(std::clamp<std::int64_t>(n, -1, INT32_MAX));
+    };                                                                       // what it cuts is no number of a cell
+    const auto axes = static_cast<std::size_t>(balancer.grid().dimensions);  // a box has two corners
+    for (std::size_t i = 0; i + 2 * axes <= boxes.size(); i += 2 * axes) {
+        balance::Box box;
+        for (std::size_t a = 0; a < axes; ++a)
+            box.lower[a] = to_int(boxes[i + a]), box.upper[a] = to_int(boxes[i + axes + a]);
+        s.partition.boxes.push_back(box);
+    }
+    if (boxes.size() % (2 * axes) != 0) s.partition.boxes.clear();
+    if (splits.size() % 2 != 0) s.splits.push_back({-1, -1});  // half a split: refused
+    for (std::size_t i = 0; i + 2 <= splits.size(); i += 2)
+        s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
+    s.memory = file.all<double>(path + "/memory");
+    s.record = file.all<double>(path + "/record");
+    if (file.has(path + "/criterion")) s.criterion = file.all<double>(path + "/criterion");
+    if (file.has(path + "/spent")) s.spent = file.all<double>(path + "/spent");
+    if (file.row_count<double>(path + "/state") == balancer.grid().box().cells()) {
+        const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
+        const std::vector<double> state =
+            file.rows<double>(path + "/state", comm.exclusive_sum(file_order.cells()), file_order.cells());
+        s.state.resize(balancer.home_cells());
+        file_order.to_home(std::span<const double>(state), std::span(s.state));
+    }
+    return s;
+}
+
+// Could a partitioner with these options have left as many splits?
+bool fits(const std::vector<balance::Split>& splits, const balance::Grid& grid,
+          const balance::PartitionOptions& options) {
+    const auto boxes = balance::kind_of(options).bisected_boxes;
+    return !boxes ||
+           static_cast<std::int64_t>(splits.size()) == std::max<std::int64_t>(0, 2 * boxes(grid, options) - 1);
+}
+
+// Empty, or what of it makes no sense for the model `b`; the same on all ranks. saved_by: as the run that saved it knew
+// it.
+std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balance::Contender& saved_by,
+                        std::int64_t step, const LoadBalancer& balancer, const comm::Communicator& comm) {
+    const int axes = balancer.grid().dimensions;
+    const bool splits = std::all_of(s.splits.begin(), s.splits.end(), [axes](const balance::Split& x) {
+        return x.axis >= -1 && x.axis < axes && x.left >= 0;
+    });
+    // One rank looks at what all have read: with thousands of processes it takes a while.
+    if (!comm.all_agree(comm.rank() != 0 || balance::is_partition_of(s.partition, balancer.grid()))) return "boxes";
+    balance::PartitionOptions options = saved_by.partition;
+    options.processes = s.partition.processes();
+    if (!splits || !(s.splits.empty() || fits(s.splits, balancer.grid(), options))) return "splits";
+    if (!b.model->accepts_memory(s.memory)) return "memory";
+    if (!balance::History::accepts(s.record, s.partition.processes(), step)) return "record";
+    const std::size_t remembered = balance::make_criterion(saved_by.criterion)->memory_size();
+    if (!s.criterion.empty() && s.criterion.size() != remembered) return "criterion";
+    if (!std::all_of(s.criterion.begin(), s.criterion.end(), [](double v) { return std::abs(v) <= 1e30; }))
+        return "criterion";
+    if (!s.spent.empty() && std::ssize(s.spent) != s.partition.processes()) return "spent";
+    if (!std::all_of(s.spent.begin(), s.spent.end(), [](double v) { return v >= 0 && v <= 1e30; })) return "spent";
+    // Once a model has learnt from times, no cell is without a state, which some models mark by a negative one.
+    const balance::History record =
+        balance::History::from_numbers(std::span(s.record).first<balance::History::numbers>());
+    const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
+                       std::all_of(s.state.begin(), s.state.end(), [&](double v) {
+                           return b.model->accepts_state(v) && (v >= 0 || record.updates == 0);
+                       });
+    return comm.all_agree(state) ? "" : "state";
+}
+
+// Seconds that the hosted processes have spent; empty if they are not known.
+std::vector<double> spent_here(const std::vector<double>& spent, const balance::Range& hosted) {
+    if (spent.empty()) return {};
+    return {spent.begin() + hosted.begin, spent.begin() + hosted.end};
+}
+
+// Names of the contenders in a run of this deck: the driver first.
+std::map<std::string, balance::Contender> contenders_of(const Deck::Balance& b) {
+    std::map<std::string, balance::Contender> all;
+    if (b.every == 0) return all;
+    all[b.model] = {b.model, b.model, b.criterion, b.partition};
+    for (const balance::Contender& c : b.compare) all[c.name] = c;
+    return all;
+}
+
+// processes: of the run that saved them.
+void load_speeds(comm::FileReader& file, const std::string& path, std::int64_t processes, LoadBalancer& balancer,
+                 std::vector<std::string>& notes, const comm::Communicator& comm) {
+    if (!file.has("/balance/speeds")) return;  // they were off, or the version knew none
+    const std::vector<double> found = file.all<double>("/balance/speeds/found");
+    if (processes != balancer.hosts().processes() && processes == static_cast<std::int64_t>(found.size())) {
+        notes.push_back(fmt::format("the speeds of {} are dropped", counted(processes, "process")));
+        return;
+    }
+    std::optional<std::vector<double>> memory;
+    if (file.has("/balance/speeds/records") || file.has("/balance/speeds/memory"))
+        notes.push_back("what the speeds were found from is dropped: another version of the program wrote it");
+    else memory = file.all<double>("/balance/speeds/reference");
+    const bool good = balancer.speeds().restore(balancer.hosts().processes_of(comm.rank()), found, memory);
+    comm::require(comm, good, [&] {
+        return unusable(path, "/balance/speeds makes no sense", ", or restart with balance.speeds = off");
+    });
+}
+
+}  // namespace
+
+std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& balancer,
+                                      const comm::Communicator& comm) {
+    std::vector<std::string> notes;
+    const Deck::Balance& old = info.deck.balance;
+    std::map<std::string, balance::Contender> before = contenders_of(old);  // those that this run doesn't have stay
+    std::int64_t processes = 0;
+    try {
+        comm::FileReader file(info.path, comm);
+        for (BalancedModel& b : balancer.models()) {
+            if (!balancer.on()) break;
+            const std::string& name = b.contender.name;
+            const auto found = before.find(name);
+            if (found == before.end() || found->second.model != b.contender.model || !file.has("/balance/" + name)) {
+                notes.push_back(fmt::format("{} starts anew: the checkpoint holds nothing of it", name));
+                continue;
+            }
+            const balance::Contender saved_by = found->second;
+            before.erase(found);
+            const std::string path = "/balance/" + name;
+            SavedModel saved = read_model(file, path, balancer, comm);
+            const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
+            std::string wrong = nonsense_in(saved, b, saved_by, info.step, balancer, comm);
+            if (last.size() != 1 || last[0] < 0 || last[0] > info.step) wrong = "step";
+            comm::require(comm, wrong.empty(), [&] {
+                return unusable(info.path, path + "/" + wrong + " makes no sense",
+                                ", or restart with balance.every = 0");
+            });
+            b.state = std::move(saved.state);
+            b.model->set_memory(saved.memory);
+            if (saved.partition.processes() != balancer.hosts().processes()) {
+                notes.push_back(fmt::format(
+                    "{} keeps what it has learnt of the cells; its partition, made for {}, starts anew with {}", name,
+                    counted(saved.partition.processes(), "process"), balancer.hosts().processes()));
+                continue;
+            }
+            if (!balance::kind_of(b.contender.partition).follows_loads &&
+                saved_by.partition.kind != b.contender.partition.kind) {
+                notes.push_back(
+                    fmt::format("{} begins with the even partition of kind {}", name, b.contender.partition.kind));
+                continue;
+            }
+            b.partition = balance::hosted_of(saved.partition, balancer.hosts(), balancer.team().rank());
+            if (fits(saved.splits, balancer.grid(), b.contender.partition))
+                b.splits = {balancer.team(), saved.splits};  // else the partition is of another kind now
+            b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
+            if (saved_by.criterion.name != b.contender.criterion.name) b.history.lost_seconds = 0;  // it was another's
+            else b.watch = {spent_here(saved.spent, balancer.hosts().processes_of(comm.rank())), saved.criterion};
+            if (&b == &balancer.models().front()) balancer.set_last_step(last[0]), balancer.set_timed_from(info.step);
+        }
+        if (const std::string first = "/balance/" + old.model + "/first"; old.every > 0 && file.has(first))
+            processes = file.row_count<std::int64_t>(first) - 1;
+        if (balancer.finds_speeds()) load_speeds(file, info.path, processes, balancer, notes, comm);
+        if (balancer.zones().learns() && file.has("/zones")) {
+            const bool good = balancer.zones().restore(file.all<double>("/zones/of_ranks"));
+            comm::require(comm, good, [&] {
+                return unusable(info.path, "/zones makes no sense", ", or restart with accelerator.backend = none");
+            });
+        }
+    } catch (const comm::ReadError& e) {
+        comm::throw_in_place_of(e, InputError(e.what()));
+    }
+    for (const auto& [name, contender] : before) notes.push_back(fmt::format("what {} had learnt is dropped", name));
+    return notes;
+}
+
+}  // namespace app

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// What a run writes every so many steps, beside the rows of thermo.csv: one entry of a table each. To add one:
+// docs/extend.md.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "app/balancing/load_balancer.hpp"
+#include "app/deck/deck.hpp"
+#include "app/engine/engine.hpp"
+#include "comm/communicator.hpp"
+#include "md/domain.hpp"
+
+namespace app {
+
+class RunDirectory;
+
+/// A step at which something is written.
+struct Moment {
+    std::int64_t step = 0;
+    double time = 0;
+    Engine& engine;
+    const LoadBalancer& balancer;
+};
+
+/// What the engine has to have ready. Positions and velocities are always of the same time.
+struct Needs {
+    bool cells = false;   ///< particles just sorted into their cells
+    bool forces = false;  ///< Engine::force()
+};
+
+/// Files that are written every so many steps. All calls are collective and throw OutputError or comm::WriteError.
+class Series {
+public:
+    virtual ~Series() = default;
+    virtual void write(const Moment& now) = 0;
+    /// Brings it to the disk: a checkpoint comes next, from which a restart goes on with what was written so far.
+    virtual void flush() {}
+};
+
+/// What a series is about.
+struct SeriesContext {
+    RunDirectory& results;  ///< prepared
+    const Deck& deck;
+    const md::Domain& domain;
+    std::int64_t particles = 0;   ///< in all; their ids are 0 .. particles - 1
+    std::int64_t first_step = 0;  ///< where this start of the run begins
+    bool expected = false;        ///< the run that is continued has written this series
+};
+
+struct SeriesKind {
+    std::vector<std::string_view> files;  ///< names; a * stands for the step, where there is a file for each
+    Needs (*needs)(const Deck& deck);
+    /// Begins the files, or goes on with those of the run that is continued.
+    std::unique_ptr<Series> (*start)(const SeriesContext& context);
+    /// Of the file at this path, where it is one that grows by frames: the steps of its frames, ascending; empty where
+    /// it is no readable one. This rank only. Null for other files.
+    std::vector<std::int64_t> (*frame_steps)(const std::string& path) = nullptr;
+    std::string_view name = {};  ///< as in the deck's key output.<name>_every
+};
+
+/// SeriesKind::start for a series that is made from its context alone.
+template <class Kind>
+std::unique_ptr<Series> started(const SeriesContext& context) {
+    return std::make_unique<Kind>(context);
+}
+
+/// Those that outputs.hpp names, in its order.
+const std::vector<SeriesKind>& series_kinds();
+
+}  // namespace app

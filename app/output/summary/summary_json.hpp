@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The text of summary.json.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/common/json.hpp"
+#include "app/output/summary/summary.hpp"
+
+namespace app {
+
+/// The text of summary.json.
+std::string to_json(const Summary& summary);
+
+/// Adds the overall LBE of each model.
+void add_overall(Json& j, const std::vector<Overall>& overall);
+
+}  // namespace app
