@@ -1,37 +1,51 @@
 // SPDX-License-Identifier: MIT
-// zone_rates FILE [host | check | SYSTEM PARTICLES]: a zone that is the whole periodic box, on a CUDA device if there
-// is one, else (or with `host`) on threads of this processor. First its state after some hundred steps must be the
-// engine's, bit for bit, of a slab collision and of liquids in the plane and in space; `check` ends there. Then come
-// their rates with more and more particles, rebuilds included. With a system (slab, liquid or space) and a number of
-// particles that rate alone is measured, and nothing is checked. Prints a table and writes FILE (JSON).
+// zone_rates FILE [host | check]: the engine with the whole periodic box as one block on a CUDA device. Without a
+// device, or with `host`, threads of this processor stand in for it. First the state after 300 steps must be that of
+// the engine without a block, bit for bit. Three systems are compared: a slab collision, and liquids in the plane and
+// in space. With `check` the program ends there. Then it measures rates with more and more particles, new neighbour
+// lists included. Prints a table and writes FILE (JSON).
 #include <omp.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/engine/engine.hpp"
-#include "examples/gpu/slabs.hpp"
 #include "gpu/zone.hpp"
 #include "md/initial.hpp"
 #include "md/lattice.hpp"
-#include "md/skin.hpp"
 
 namespace {
 
-template <int D>
-using Particles = std::vector<md::Particle<D>>;
+struct Problem {
+    const char* name;
+    md::System system{};
+    app::Method method{};
+};
+
+// The collision of inputs/slab.yaml, larger or smaller.
+Problem slabs(double particles) {
+    Problem problem{"slab"};
+    const double scale = std::sqrt(particles / 116700);
+    problem.system.box = {560 * scale, 340 * scale};
+    problem.system.seed = 42;
+    md::Body left, right;
+    left.lower = {40 * scale, 100 * scale}, left.upper = {180 * scale, 300 * scale}, left.velocity = {14, 0};
+    right.lower = {left.upper[0] + 3, 30 * scale}, right.upper = {500 * scale, 310 * scale}, right.velocity = {-6, 0};
+    left.temperature = right.temperature = 0.05;
+    problem.system.slabs = {left, right};
+    problem.method.dt = 0.0005;
+    return problem;
+}
 
 // The liquid of inputs/liquid.yaml.
 Problem liquid(double particles) {
@@ -66,250 +80,101 @@ Problem liquid_in_space(double particles) {
     return problem;
 }
 
-// Calls use(particles) for all particles of the system, some columns of cells at a time.
-template <int D, class Use>
-void make_particles(const md::System& system, const md::Domain& domain, Use use) {
-    constexpr int columns = 64;
-    const balance::Box all = domain.grid().box();
-    for (int x = 0; x < all.upper[0]; x += columns) {
-        balance::Box cells = all;
-        cells.lower[0] = x;
-        cells.upper[0] = std::min(x + columns, all.upper[0]);
-        std::int64_t first = 0;
-        for (const md::Body& slab : system.slabs) {
-            const md::Lattice lattice(slab);
-            Particles<D> made;
-            md::make_particles(domain, lattice, first, system.seed, cells, made);
-            for (md::Particle<D>& p : made)
-                for (int a = 0; a < D; ++a) p.v[a] += std::llrint(slab.velocity[a] / md::velocity_unit);
-            use(made);
-            first += lattice.sites();
-        }
-    }
-}
+constexpr std::array systems{slabs, liquid, liquid_in_space};
 
-// A zone that is the whole box: its ghosts are images of its own particles.
-template <int D>
+// The engine of one rank. Its whole box is the block of the accelerator, if there is one.
 class WholeBox {
 public:
-    WholeBox(const Problem& problem, gpu::Backend backend, int threads)
-        : setup_(app::make_setup(problem.system, problem.method)),
-          zone_(gpu::make_zone<D>(
-              backend, 0, threads,
-              {setup_.domain, setup_.halo, setup_.potential, {}, setup_.precision, setup_.limits, setup_.dt})),
-          skins_(D, setup_.potential.cutoff, setup_.skin, setup_.widest_skin) {
-        zone_->set_block(setup_.domain.grid().box(), images());
-        make_particles<D>(problem.system, setup_.domain, [&](const Particles<D>& some) { zone_->insert(some); });
+    WholeBox(const Problem& problem, const app::Accelerators& accelerators) {
+        app::Setup setup = app::make_setup(problem.system, problem.method);
+        setup.accelerators = accelerators;
+        const balance::Grid grid = setup.domain.grid();
+        const auto owners = [&](const balance::Zones& zones) {
+            return balance::Decomposition(
+                grid, balance::one_box_each({grid.box()}), balance::Hosts(1, 1),
+                balance::choose_tile(grid, setup.domain.axes().back().cell_width(), omp_get_max_threads()), zones);
+        };
+        engine_ = app::make_engine(setup, owners({}), alone_, timers_);
+        engine_->fill(problem.system, owners({}));
+        engine_->rebin();
+        if (!accelerators.devices.empty()) engine_->repartition(owners({}), owners({{grid.box()}, {0, 1}}));
     }
 
-    const app::Setup& setup() const { return setup_; }
-    std::int64_t size() const { return zone_->size(); }
-    std::int64_t bytes() const { return zone_->bytes(); }
-    std::int64_t rebuilds() const { return rebuilds_; }
-    double skin() const { return skin_; }
-    double seconds() const { return seconds_; }
-
-    /// A pass of forces and kicks, with new lists before it if they are due.
+    app::Engine& engine() { return *engine_; }
     void step(md::Kick kick) {
-        if (displaced_) rebuild();
-        zone_->start({kick, false, false});
-        const gpu::ZoneResult r = zone_->finish();
-        if (r.step.fault.kind != md::FaultKind::none)
-            throw md::SimulationError("particle " + std::to_string(r.step.fault.id) + " has a fault");
-        seconds_ += r.seconds;
-        ++steps_since_;
-        const double limit = skin_ / 2 / setup_.domain.packed_unit();
-        displaced_ = r.step.displacement2 > limit * limit;
+        if (engine_->displaced()) {
+            engine_->rebin();
+            engine_->build_neighbour_lists();
+        }
+        engine_->force_pass({kick});
     }
-    std::uint64_t state_hash() const {
-        std::uint64_t sum = 0;
-        for (const md::Particle<D>& p : zone_->particles()) sum += md::particle_hash(wrapped(p));
-        return sum;
+    // State after so many steps from the start.
+    std::uint64_t hash_after(int steps) {
+        for (int k = 0; k <= steps; ++k)
+            step(k == 0 ? md::Kick::first : k == steps ? md::Kick::last : md::Kick::middle);
+        return engine_->state_hash();
     }
 
 private:
-    md::Particle<D> wrapped(md::Particle<D> p) const {
-        for (int a = 0; a < D; ++a) p.x[a] = md::wrapped(p.x[a], setup_.domain.axis[a]);
-        return p;
-    }
-    gpu::Border<D> images() const {
-        gpu::Border<D> border;
-        const std::array<int, 3> n = setup_.domain.grid().cells;
-        const int h = setup_.halo;
-        // Of an axis: the cells of the halo below, of the block, of the halo above.
-        const auto part = [&](int a, int side, balance::Box& box) {
-            box.lower[a] = side < 0 ? -h : side > 0 ? n[a] : 0;
-            box.upper[a] = side < 0 ? 0 : side > 0 ? n[a] + h : n[a];
-        };
-        const auto packed = [&](int a, int side) {
-            return static_cast<std::uint32_t>(side * setup_.domain.axis[a].fixed_length() >>
-                                              setup_.domain.packed_shift());
-        };
-        const balance::Box sides =
-            balance::with_halo({{0, 0, 0}, {1, 1, 1}}, balance::halo_of(setup_.domain.grid(), 1));
-        md::for_each_cell<D>(sides, [&](const md::CellIndex& side) {
-            if (side == md::CellIndex{}) return;
-            typename gpu::Border<D>::Image image{};
-            for (int a = 0; a < D; ++a) {
-                part(a, side[a], image.box);
-                image.from[a] = image.box.lower[a] - side[a] * n[a];
-                image.shift.at[a] = packed(a, side[a]);
-            }
-            border.images.push_back(image);
-        });
-        return border;
-    }
-    // What a step costs with a skin shows from one rebuild to the next.
-    void tune_skin() {
-        const auto now = std::chrono::steady_clock::now();
-        if (steps_since_ > 0) {
-            const auto steps = static_cast<double>(steps_since_);
-            const double passes = (seconds_ - seconds_before_) / steps,
-                         all = std::chrono::duration<double>(now - rebuilt_).count() / steps;
-            skins_.add(passes, std::max(0.0, all - passes));
-            skin_ = skins_.skin();
-        }
-        rebuilt_ = now;
-        seconds_before_ = seconds_;
-    }
-    void rebuild() {
-        tune_skin();
-        Particles<D> back = zone_->take_emigrants();
-        for (md::Particle<D>& p : back) p = wrapped(p);
-        zone_->insert(back);
-        zone_->sort();
-        zone_->lay_slots({});
-        zone_->build_neighbour_lists(setup_.potential.cutoff + skin_);
-        steps_since_ = 0;
-        displaced_ = false;
-        ++rebuilds_;
-    }
-
-    app::Setup setup_;
-    std::unique_ptr<gpu::Zone<D>> zone_;
-    md::SkinSearch skins_;
-    double skin_ = setup_.skin, seconds_ = 0, seconds_before_ = 0;
-    std::chrono::steady_clock::time_point rebuilt_;
-    std::int64_t steps_since_ = 0, rebuilds_ = 0;
-    bool displaced_ = true;
+    const comm::Communicator alone_;
+    app::Timers timers_;
+    std::unique_ptr<app::Engine> engine_;
 };
 
-template <int D>
-std::uint64_t engine_hash(const Problem& problem, int steps) {
-    const comm::Communicator alone;
-    const app::Setup setup = app::make_setup(problem.system, problem.method);
-    const balance::Grid grid = setup.domain.grid();
-    const balance::Decomposition owners(
-        grid, balance::one_box_each({grid.box()}), balance::Hosts(1, 1),
-        balance::choose_tile(grid, setup.domain.axis[D - 1].cell_width(), omp_get_max_threads()));
-    app::Timers timers;
-    const std::unique_ptr<app::Engine> engine = app::make_engine(setup, owners, alone, timers);
-    Particles<3> all;
-    make_particles<D>(problem.system, setup.domain, [&](const Particles<D>& some) {
-        for (const md::Particle<D>& p : some) {
-            md::Particle<3> in_space{p.id, {}, {}};
-            std::copy_n(p.x, D, in_space.x);
-            std::copy_n(p.v, D, in_space.v);
-            all.push_back(in_space);
-        }
-    });
-    engine->distribute(all, owners);
-    for (int step = 0; step < steps; ++step) {
-        if (engine->displaced()) {
-            engine->rebin();
-            engine->build_neighbour_lists();
-        }
-        engine->force_pass({step == 0 ? md::Kick::first : md::Kick::middle});
-    }
-    return engine->state_hash();
-}
-
-template <int D>
-bool same_bits(const Problem& problem, gpu::Backend backend, int threads, int steps) {
-    WholeBox<D> zone(problem, backend, threads);
-    for (int step = 0; step < steps; ++step) zone.step(step == 0 ? md::Kick::first : md::Kick::middle);
-    const std::uint64_t mine = zone.state_hash(), expected = engine_hash<D>(problem, steps);
-    std::printf("%s, %s, %" PRId64 " particles, %d steps: state %016" PRIx64 ", the engine's %016" PRIx64 "\n",
-                problem.name, balance::word_of(problem.method.precision).data(), zone.size(), steps, mine, expected);
-    return mine == expected;
-}
-
-// Atom-steps a second, rebuilds included.
-template <int D>
-double rate(const Problem& problem, gpu::Backend backend, int threads, double least_seconds) {
-    WholeBox<D> zone(problem, backend, threads);
-    zone.step(md::Kick::first);
-    for (int k = 0; k < 20; ++k) zone.step(md::Kick::middle);
-    const auto start = std::chrono::steady_clock::now();
-    const double at_work = zone.seconds();
-    const std::int64_t rebuilds = zone.rebuilds();
-    std::int64_t steps = 0;
-    double seconds = 0;
-    while (seconds < least_seconds) {
-        zone.step(md::Kick::middle);
-        ++steps;
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-    const double r = static_cast<double>(zone.size() * steps) / seconds;
-    std::printf("%-7s %11" PRId64 " %9.2f %9.2f %8.1f %8.2f %7.2f\n", problem.name, zone.size(), r * 1e-6,
-                1e9 * (zone.seconds() - at_work) / static_cast<double>(zone.size() * steps),
-                static_cast<double>(steps) / static_cast<double>(std::max<std::int64_t>(zone.rebuilds() - rebuilds, 1)),
-                zone.skin(), static_cast<double>(zone.bytes()) / static_cast<double>(zone.size()));
-    std::fflush(stdout);
-    return r;
-}
-double rate_of(const Problem& problem, gpu::Backend backend, int threads) {
-    return (problem.system.dimensions == 2 ? rate<2> : rate<3>)(problem, backend, threads, 4.0);
-}
-
-constexpr std::array systems{slabs, liquid, liquid_in_space};
-
-struct Options {
-    std::string file, what;  // what: nothing, host, check, or the name of a system
-    double particles = 0;
-};
-
-// Nothing where the words make no sense.
-std::optional<Options> options_of(int argc, char** argv) {
-    if (argc < 2 || argc > 4 || argv[1][0] == '-') return std::nullopt;
-    Options options{argv[1], argc > 2 ? argv[2] : "", 0};
-    if (argc == 2 || (argc == 3 && (options.what == "host" || options.what == "check"))) return options;
-    const bool named =
-        std::any_of(systems.begin(), systems.end(), [&](auto* make) { return options.what == make(1e4).name; });
-    char* end = nullptr;
-    if (argc == 4) options.particles = std::strtod(argv[3], &end);
-    const bool number = argc == 4 && *end == 0 && options.particles >= 1000 && options.particles <= 1e9;
-    return named && number ? std::optional(options) : std::nullopt;
-}
-
-// Whether the zone's states are the engine's.
-bool check(gpu::Backend backend, int threads) {
+// Whether the states of all systems are the same with and without the accelerator.
+bool check(const app::Accelerators& accelerators) {
     bool equal = true;
+    constexpr int steps = 300;
     for (auto* const make : systems)
         for (const md::Precision precision : {md::Precision::mixed, md::Precision::double_}) {
             Problem of = make(20000);
             of.method.precision = precision;
-            const auto same = of.system.dimensions == 2 ? same_bits<2> : same_bits<3>;
-            equal = same(of, backend, threads, 300) && equal;
+            WholeBox on_block(of, accelerators), on_tiles(of, {});
+            const std::uint64_t mine = on_block.hash_after(steps), expected = on_tiles.hash_after(steps);
+            std::printf("%s, %s, %" PRId64 " particles, %d steps: state %016" PRIx64 ", on tiles %016" PRIx64 "\n",
+                        of.name, balance::word_of(precision).data(), on_block.engine().particles(), steps, mine,
+                        expected);
+            equal = mine == expected && equal;
         }
-    if (!equal) std::fprintf(stderr, "zone_rates: the zone's bits are not the engine's\n");
+    if (!equal) std::fprintf(stderr, "zone_rates: the accelerator's bits are not those of the tiles\n");
     return equal;
 }
 
-// As the members of a JSON object. options.particles: 0 for all systems with more and more particles.
-std::string rates(const Options& options, gpu::Backend backend, int threads, bool device) {
-    std::vector<double> sizes = device ? std::vector<double>{1e6, 4e6, 16e6, 64e6} : std::vector<double>{1e5, 4e5};
-    if (options.particles > 0) sizes = {options.particles};
-    std::printf("system    particles       M/s   ns pass  rebuild     skin   bytes\n");
+// Atom-steps a second in four seconds, rebuilds included.
+double rate(const Problem& problem, const app::Accelerators& accelerators) {
+    WholeBox box(problem, accelerators);
+    app::Engine& engine = box.engine();
+    const auto particles = static_cast<double>(engine.particles());
+    for (int k = 0; k <= 20; ++k) box.step(k == 0 ? md::Kick::first : md::Kick::middle);
+    engine.take_zone_seconds();
+    const std::int64_t rebuilds = engine.rebuilds();
+    const double start = comm::now();
+    double steps = 0, seconds = 0;
+    while (seconds < 4) {
+        box.step(md::Kick::middle);
+        ++steps;
+        seconds = comm::now() - start;
+    }
+    const double rate = particles * steps / seconds, pass = engine.take_zone_seconds().accelerator;
+    std::printf("%-7s %11.0f %9.2f %9.2f %8.1f %8.2f\n", problem.name, particles, rate * 1e-6,
+                1e9 * pass / particles / steps,
+                steps / static_cast<double>(std::max<std::int64_t>(engine.rebuilds() - rebuilds, 1)), engine.skin());
+    std::fflush(stdout);
+    return rate;
+}
+
+// The rates of all systems, as members of a JSON object.
+std::string rates(const app::Accelerators& accelerators) {
+    const bool device = accelerators.backend == gpu::Backend::cuda;
+    const std::vector<double> sizes = device ? std::vector{1e6, 4e6, 16e6, 64e6} : std::vector{1e5, 4e5};
+    std::printf("system    particles       M/s   ns pass  rebuild     skin\n");
     std::string all;
     for (auto* const make : systems) {
-        const std::string name = make(1e4).name;
-        if (options.particles > 0 && name != options.what) continue;
-        all += "\"rate_" + name + "\": {";
-        for (std::size_t k = 0; k < sizes.size(); ++k) {
+        all += "\"rate_" + std::string(make(1e4).name) + "\": {";
+        for (const double size : sizes) {
             char text[64];
-            std::snprintf(text, sizeof text, "%s\"%.0f\": %.6g", k ? ", " : "", sizes[k],
-                          rate_of(make(sizes[k]), backend, threads));
+            std::snprintf(text, sizeof text, "%s\"%.0f\": %.6g", size > sizes[0] ? ", " : "", size,
+                          rate(make(size), accelerators));
             all += text;
         }
         all += "}, ";
@@ -320,27 +185,25 @@ std::string rates(const Options& options, gpu::Backend backend, int threads, boo
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::optional<Options> options = options_of(argc, argv);
-    if (!options) {
-        std::fprintf(stderr, "usage: zone_rates FILE [host | check | slab|liquid|space PARTICLES]\n");
+    const std::string what = argc == 3 ? argv[2] : "";
+    if (argc < 2 || argc > 3 || argv[1][0] == '-' || (argc == 3 && what != "host" && what != "check")) {
+        std::fprintf(stderr, "usage: zone_rates FILE [host | check]\n");
         return 2;
     }
-    const bool device = gpu::accelerator_count(gpu::Backend::cuda) > 0 && options->what != "host";
-    const gpu::Backend backend = device ? gpu::Backend::cuda : gpu::Backend::host;
-    const int threads = device ? 1 : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    const std::string name = gpu::accelerator_name(backend, 0, threads);
-    std::printf("on %s\n", name.c_str());
-    if (!device) std::printf("these are rates of the host stand-in\n");
+    const bool device = gpu::accelerator_count(gpu::Backend::cuda) > 0 && what != "host";
+    app::Accelerators accelerators{device ? gpu::Backend::cuda : gpu::Backend::host, {0}};
+    if (!device) accelerators.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     try {
-        const bool one = options->particles > 0, checked = one || check(backend, threads);
-        if (options->what == "check") return checked ? 0 : 1;
-        std::ofstream file(options->file);
-        if (!file) throw std::runtime_error("can't write " + options->file);
-        file << "{" << rates(*options, backend, threads, device);
-        if (!one) file << "\"hash_equal\": " << (checked ? "true" : "false") << ", ";
-        file << "\"device\": \"" << name << "\", \"stand_in\": " << (device ? "false" : "true") << "}\n";
-        if (!file.flush()) throw std::runtime_error("can't write " + options->file);
-        return checked ? 0 : 1;
+        const std::string name = gpu::accelerator_name(accelerators.backend, 0, accelerators.threads);
+        std::printf("on %s\n", name.c_str());
+        if (!device) std::printf("these are rates of the host stand-in\n");
+        const bool equal = check(accelerators);
+        if (what == "check") return equal ? 0 : 1;
+        std::ofstream file(argv[1]);
+        file << "{" << rates(accelerators) << "\"hash_equal\": " << (equal ? "true" : "false") << ", \"device\": \""
+             << name << "\", \"stand_in\": " << (device ? "false" : "true") << "}\n";
+        if (!file.flush()) throw std::runtime_error(std::string("can't write ") + argv[1]);
+        return equal ? 0 : 1;
     } catch (const std::exception& e) {
         std::fprintf(stderr, "zone_rates: %s\n", e.what());
         return 1;

@@ -1,36 +1,133 @@
 // SPDX-License-Identifier: MIT
 // zone_turns FILE [PARTICLES]: is a border that finds its place as good as the best one that never moves? Runs of the
-// same system take turns in one process, some steps each time and in a random order: so whatever else happens on the
-// machine slows all of them alike. Threads of this processor stand in for the accelerator, as many as compute beside
-// them. Prints each run's rate, and writes FILE (JSON). Moves of the border are not timed.
+// same system take turns in one process, some steps each time and in a random order. So other programs on the machine
+// slow all of them alike. Threads of this processor stand in for the accelerator, as many as compute beside them.
+// Prints each run's rate, and writes FILE (JSON). Moves of the border are not timed.
+#include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
+#include <vector>
 
-#include "examples/gpu/slabs.hpp"
-#include "examples/gpu/zone_run.hpp"
+#include "app/balancing/load_balancer.hpp"
+#include "app/deck/setup.hpp"
+#include "app/engine/engine.hpp"
+#include "comm/session.hpp"
 
 namespace {
 
-struct Case {
-    std::string name;
-    double share;
-    std::string_view controller;
-    std::unique_ptr<ZoneRun> run{};
-    std::vector<double> seconds{};  // of each turn
-    double rate() const {           // atom-steps a second
-        return static_cast<double>(run->particles() * steps_a_turn) * static_cast<double>(seconds.size()) /
-               std::accumulate(seconds.begin(), seconds.end(), 0.0);
+constexpr std::int64_t warm = 200, turns = 40, steps_a_turn = 25, every = 50;
+
+// The collision of inputs/slab.yaml, larger or smaller. share: of the accelerator at the start.
+app::Deck deck_of(double particles, const std::string& controller, double share) {
+    const double scale = std::sqrt(particles / 116700), gap = 180 * scale + 3;
+    const std::string text = fmt::format(
+        "system: {{box: [{}, {}], seed: 42, slabs: [\n"
+        "  {{lower: [{}, {}], upper: [{}, {}], density: 1, temperature: 0.05, velocity: [14, 0]}},\n"
+        "  {{lower: [{}, {}], upper: [{}, {}], density: 1, temperature: 0.05, velocity: [-6, 0]}}]}}\n"
+        "run: {{dt: 0.0005, steps: {}}}\n"
+        "accelerator: {{backend: host, controller: {}, share: {}, threads: {}, every: {}}}\n",
+        560 * scale, 340 * scale, 40 * scale, 100 * scale, 180 * scale, 300 * scale, gap, 30 * scale, 500 * scale,
+        310 * scale, warm + turns * steps_a_turn, controller, share, omp_get_max_threads(), every);
+    return app::parse_deck(text, "zone_turns");
+}
+
+// A run on one rank, some steps at a time.
+class Run {
+public:
+    Run(std::string name, app::Deck deck)
+        : name_(std::move(name)),
+          deck_(std::move(deck)),
+          setup_(setup_of(deck_)),
+          balancer_(deck_, setup_.domain.grid(), 1, alone_, timers_, {1, setup_.halo}),
+          engine_(app::make_engine(setup_, owners(), alone_, timers_)) {
+        engine_->fill(deck_.system, owners());
+        steps(warm);
     }
-    static constexpr std::int64_t steps_a_turn = 25;
+
+    const std::string& name() const { return name_; }
+    double share() const { return balancer_.zones().share(); }
+    std::int64_t particles() const { return engine_->particles(); }
+    const std::vector<double>& seconds() const { return seconds_; }  // of each turn
+    double rate() const {                                            // atom-steps a second
+        return static_cast<double>(particles() * steps_a_turn) * static_cast<double>(seconds_.size()) /
+               std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
+    }
+    void turn() { seconds_.push_back(steps(steps_a_turn)); }
+    std::uint64_t finish() {
+        if (engine_->displaced()) rebuild(false);
+        engine_->force_pass({md::Kick::last});
+        return engine_->state_hash();
+    }
+
+private:
+    static app::Setup setup_of(const app::Deck& deck) {
+        app::Setup setup = app::make_setup(deck, "");
+        app::add_accelerators(setup, deck, 0, 1);
+        return setup;
+    }
+    balance::Decomposition owners() const {
+        return balancer_.decomposition(app::tile_shape(deck_, setup_.domain, omp_get_max_threads()));
+    }
+    void rebuild(bool move) {
+        engine_->rebin();
+        if (move) balancer_.move_border(step_, *engine_);
+        engine_->build_neighbour_lists();
+    }
+    // Returns the seconds that the steps took, without those of checks: with these, particles are sorted and lists
+    // rebuilt out of turn.
+    double steps(std::int64_t number) {
+        double seconds = 0, start = comm::now();
+        for (const std::int64_t last = step_ + number; step_ < last; ++step_) {
+            const bool move = balancer_.border_due(step_, engine_->displaced());
+            if (move) seconds += comm::now() - start;
+            if (move || engine_->displaced()) rebuild(move);
+            if (move) start = comm::now();
+            engine_->force_pass({step_ == 0 ? md::Kick::first : md::Kick::middle});
+        }
+        return seconds + comm::now() - start;
+    }
+
+    const comm::Communicator alone_;
+    app::Timers timers_;
+    const std::string name_;
+    const app::Deck deck_;
+    const app::Setup setup_;
+    app::LoadBalancer balancer_;
+    std::unique_ptr<app::Engine> engine_;
+    std::int64_t step_ = 0;
+    std::vector<double> seconds_;
 };
 
-constexpr std::int64_t warm = 200, turns = 40, every = 50;
+using Runs = std::vector<std::unique_ptr<Run>>;
+
+Runs take_turns(double particles) {
+    Runs runs;
+    const auto add = [&](const std::string& name, const std::string& controller, double share) {
+        runs.push_back(std::make_unique<Run>(name, deck_of(particles, controller, share)));
+    };
+    add("CPU alone", "fixed", 0);
+    add("stand-in alone", "fixed", 1);
+    add("measured_speed", "measured_speed", 0.5);
+    for (const int percent : {7, 9, 11, 13, 15, 17, 19})
+        add(fmt::format("fixed {} %", percent), "fixed", percent / 100.0);
+    std::vector<Run*> order;
+    for (const auto& run : runs) order.push_back(run.get());
+    std::mt19937 random(1);
+    for (std::int64_t t = 0; t < turns; ++t) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (Run* run : order) run->turn();
+    }
+    return runs;
+}
 
 // The median over turns of ratio(t).
 template <class Ratio>
@@ -41,23 +138,33 @@ double median_of_turns(Ratio ratio) {
     return ratios[turns / 2];
 }
 
-void take_turns(std::vector<Case>& cases, double particles) {
-    Problem problem = slabs(particles);
-    problem.method.modelled = problem.method.time_tiles = true;
-    app::Setup setup = app::make_setup(problem.system, problem.method);
-    setup.accelerators.devices = {0};  // the host's stand-in
-    setup.accelerators.threads = omp_get_max_threads();
-    std::vector<Case*> order;
-    for (Case& c : cases) {
-        c.run = std::make_unique<ZoneRun>(setup, problem.system, c.share);
-        c.run->steps(warm, c.controller, every);
-        order.push_back(&c);
+// Prints the table and writes the file. Returns whether all runs end in the same state.
+bool report(const Runs& runs, const std::string& path) {
+    const Run &cpu = *runs[0], &stand_in = *runs[1];
+    const Run& best = **std::max_element(runs.begin() + 3, runs.end(),
+                                         [](const auto& a, const auto& b) { return a->rate() < b->rate(); });
+    const std::uint64_t hash = runs[0]->finish();
+    std::ofstream json(path);
+    json << "{\"stand_in\": true, \"particles\": " << cpu.particles() << ", \"cases\": [";
+    bool equal = true;
+    std::printf("%-16s%16s%12s%10s%16s%10s%12s\n", "", "M atom-steps/s", "time/best", "median", "of both alone",
+                "median", "last share");
+    for (const auto& run : runs) {
+        const auto &s = run->seconds(), &b = best.seconds(), &c = cpu.seconds(), &i = stand_in.seconds();
+        const double over_best = median_of_turns([&](std::size_t t) { return s[t] / b[t]; });
+        const double of_both = median_of_turns([&](std::size_t t) { return 1 / s[t] / (1 / c[t] + 1 / i[t]); });
+        const double rate = run->rate(), time = best.rate() / rate, part = rate / (cpu.rate() + stand_in.rate());
+        std::printf("%-16s%16.2f%12.3f%10.3f%16.3f%10.3f%10.1f %%\n", run->name().c_str(), rate * 1e-6, time, over_best,
+                    part, of_both, 100 * run->share());
+        json << fmt::format(
+            "{}{{\"case\": \"{}\", \"rate\": {}, \"last_share\": {}, \"time_over_best\": {}, "
+            "\"median_of_turns\": {}, \"of_both_alone\": {}, \"median_of_both_alone\": {}}}",
+            run == runs[0] ? "" : ", ", run->name(), rate, run->share(), time, over_best, part, of_both);
+        equal = (run == runs[0] || run->finish() == hash) && equal;
     }
-    std::mt19937 random(1);
-    for (std::int64_t t = 1; t <= turns; ++t) {
-        std::shuffle(order.begin(), order.end(), random);
-        for (Case* c : order) c->seconds.push_back(c->run->steps(warm + t * Case::steps_a_turn, c->controller, every));
-    }
+    json << "], \"hash_equal\": " << (equal ? "true" : "false") << "}\n";
+    if (!equal) std::fprintf(stderr, "zone_turns: the states differ\n");
+    return equal;
 }
 
 }  // namespace
@@ -68,46 +175,12 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: zone_turns FILE [PARTICLES], of which there are 1e6, and at least 1e4\n");
         return 2;
     }
+    comm::Session session(argc, argv);
     omp_set_num_threads(std::max(1, omp_get_max_threads() / 2));
-    std::vector<Case> cases;
-    cases.push_back({"CPU alone", 0, "fixed"});
-    cases.push_back({"stand-in alone", 1, "fixed"});
-    cases.push_back({"measured_speed", 0.5, "measured_speed"});
-    const std::size_t first_fixed = cases.size();
-    for (const int percent : {7, 9, 11, 13, 15, 17, 19})
-        cases.push_back({"fixed " + std::to_string(percent) + " %", percent / 100.0, "fixed"});
     try {
-        take_turns(cases, particles);
+        return session.end(report(take_turns(particles), argv[1]) ? 0 : 1);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "zone_turns: %s\n", e.what());
-        return 1;
+        return session.end(1);
     }
-    const Case& best = *std::max_element(cases.begin() + static_cast<std::ptrdiff_t>(first_fixed), cases.end(),
-                                         [](const Case& a, const Case& b) { return a.rate() < b.rate(); });
-    const double both = cases[0].rate() + cases[1].rate();
-    const auto over_best = [&](const Case& c) {
-        return median_of_turns([&](std::size_t t) { return c.seconds[t] / best.seconds[t]; });
-    };
-    const auto of_both = [&](const Case& c) {
-        return median_of_turns(
-            [&](std::size_t t) { return 1 / c.seconds[t] / (1 / cases[0].seconds[t] + 1 / cases[1].seconds[t]); });
-    };
-    std::ofstream json(argv[1]);
-    json << "{\"stand_in\": true, \"particles\": " << cases[0].run->particles() << ", \"cases\": [";
-    bool equal = true;
-    const std::uint64_t hash = cases[0].run->finish();
-    std::printf("%-16s%16s%12s%10s%16s%10s%12s\n", "", "M atom-steps/s", "time/best", "median", "of both alone",
-                "median", "last share");
-    for (Case& c : cases) {
-        equal = equal && (&c == &cases[0] || c.run->finish() == hash);
-        std::printf("%-16s%16.2f%12.3f%10.3f%16.3f%10.3f%10.1f %%\n", c.name.c_str(), c.rate() * 1e-6,
-                    best.rate() / c.rate(), over_best(c), c.rate() / both, of_both(c), 100 * c.run->share());
-        json << (&c == &cases[0] ? "" : ", ") << "{\"case\": \"" << c.name << "\", \"rate\": " << c.rate()
-             << ", \"last_share\": " << c.run->share() << ", \"time_over_best\": " << best.rate() / c.rate()
-             << ", \"median_of_turns\": " << over_best(c) << ", \"of_both_alone\": " << c.rate() / both
-             << ", \"median_of_both_alone\": " << of_both(c) << "}";
-    }
-    json << "], \"hash_equal\": " << (equal ? "true" : "false") << "}\n";
-    if (!equal) std::fprintf(stderr, "zone_turns: the states differ\n");
-    return equal ? 0 : 1;
 }
