@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The common part of the scripts: errors in one line, runs of programs, and files of results."""
+import argparse
 import csv
 import json
 import os
@@ -7,7 +8,12 @@ import shutil
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def parser_of(doc):
+    """The parser of a script whose docstring is its help."""
+    return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def fail(what):
@@ -82,3 +88,11 @@ def write_json(path, content):
         json.dump(content, f, indent=1)
         f.write("\n")
     print(f"wrote {path}")
+
+
+def write_csv(path, rows):
+    """Writes dictionaries as rows. Its columns are all of their keys."""
+    with open(path, "w", newline="") as f:
+        table = csv.DictWriter(f, list(dict.fromkeys(key for r in rows for key in r)), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)

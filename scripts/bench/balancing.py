@@ -15,15 +15,11 @@ The case `gain` is the program's default: it migrates if it pays, with a rebuild
 makes a new partition and migrates each time, due or not, as the paper's experiment does. Writes
 results/balancing/summary.json.
 """
-import os
-import sys
 import statistics
 
 import vs_lammps
-
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import write_json
-from studies import build, in_turns, options_of
+from studies import build, in_turns, options_of, table
 
 SIZES = dict(w=500, h=500)
 CASE = vs_lammps.Case("slab", SIZES, vs_lammps.slab_deck, 100, 300, 2, 1, 2)
@@ -42,9 +38,7 @@ RUNS = {  # name: settings, sizes
 
 
 def main():
-    parser = options_of(__doc__)
-    parser.add_argument("--runs", type=int, default=5, help="rounds (default: 5)")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, "--runs").parse_args()
     build("steelyard")
     runs = in_turns(arguments.runs, RUNS, lambda name: vs_lammps.ours(CASE, "mixed", *RUNS[name]))
     particles = runs["centred"][0][1]["particles"]
@@ -52,11 +46,10 @@ def main():
     migrations = {name: [s["balancing"]["migrations"] for _, s in of_name] for name, of_name in runs.items()}
     out = dict(simulated=False, particles=particles, ranks=2, rates=rates, migrations=migrations, more_time={})
     print(f"{particles} particles on two ranks, steps 100 to 400, medians of {arguments.runs} rounds")
-    print(f"{'':<30}{'M atom-steps/s':>15}{'more time than centred':>24}{'migrations':>12}")
+    row = table(("", "<30"), ("M atom-steps/s", "15.1f"), ("more time than centred", "24.1%"), ("migrations", "12.0f"))
     for name in RUNS:
         more = out["more_time"][name] = statistics.median(a / b for a, b in zip(rates["centred"], rates[name])) - 1
-        median, moves = statistics.median(rates[name]), statistics.median(migrations[name])
-        print(f"{name:<30}{median / 1e6:>15.1f}{more * 100:>22.1f} %{moves:>12.0f}")
+        row(name, statistics.median(rates[name]) / 1e6, more, statistics.median(migrations[name]))
     write_json("results/balancing/summary.json", out)
 
 

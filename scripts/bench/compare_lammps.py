@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, read_csv, write_json
 from plotting import h5py, np
 from studies import build, options_of, steelyard

@@ -7,12 +7,8 @@ The first part gives CPU nanoseconds per particle-step (after a warm-up that mel
 memory of the process, which contains the program and its libraries (about 20 MB). The second part gives memory only: on
 a machine with fewer cores than ranks its times mean nothing. Writes results/growth/summary.json.
 """
-import os
-import sys
-
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec, write_json
-from studies import PINNED, build, options_of, run_of, seconds_between
+from studies import PINNED, build, options_of, run_of, seconds_between, table
 
 PRECISION = "mixed"
 LIQUIDS = {  # dimensions: lattice, density, temperature; cells on one rank; ranks and cells
@@ -42,20 +38,21 @@ def run(liquid, cells, steps, ranks, balance=""):
 
 
 def grow_on_one_rank(liquid, sizes, steps, out):
-    print(f"{'particles':>12}{'ns/particle-step':>18}{'peak MB':>10}{'bytes/particle':>16}   one rank")
+    print("one rank")
+    row = table(("particles", "12"), ("ns/particle-step", "18.2f"), ("peak MB", "10.1f"), ("bytes/particle", "16.1f"))
     for cells in sizes:
         summary, ns = run(liquid, cells, steps, 1)
         particles, peak = summary["particles"], summary["peak_resident_bytes"]["max"]
         out["one_rank"].append(dict(particles=particles, nanoseconds_per_particle_step=ns, peak_resident_bytes=peak))
-        print(f"{particles:>12}{ns:>18.2f}{peak * 1e-6:>10.1f}{peak / particles:>16.1f}", flush=True)
+        row(particles, ns, peak * 1e-6, peak / particles)
     times = [r["nanoseconds_per_particle_step"] for r in out["one_rank"]]
     out["time_spread"] = max(times) / min(times)
     print(f"largest over smallest time: {out['time_spread']:.2f}\n")
 
 
 def grow_with_ranks(liquid, sizes, out):
-    heads = ("particles/rank", 18), ("peak MB/rank", 16), ("migrating every 10 steps", 26), ("balancing keeps", 17)
-    print(f"{'ranks':>6}" + "".join(f"{head:>{width}}" for head, width in heads))
+    memory = ("peak MB/rank", "16.1f"), ("migrating every 10 steps", "26.1f"), ("balancing keeps", "17.2f")
+    row = table(("ranks", "6"), ("particles/rank", "18"), *memory)
     for ranks, cells in sizes:
         plain, _ = run(liquid, cells, 20, ranks)
         balanced, _ = run(liquid, cells, 20, ranks, "balance: {every: 10, clock: work, criterion: every}\n")
@@ -63,8 +60,7 @@ def grow_with_ranks(liquid, sizes, out):
         particles, kept = balanced["particles"], balanced["balance_bytes"]
         peaks = dict(peak_resident_bytes_max=least, peak_resident_bytes_max_balanced=most)
         out["ranks"].append(dict(ranks=ranks, particles=particles, **peaks, balance_bytes=kept))
-        memory = f"{least * 1e-6:>16.1f}{most * 1e-6:>26.1f}{kept * 1e-6:>17.2f}"
-        print(f"{ranks:>6}{particles // ranks:>18}{memory}", flush=True)
+        row(ranks, particles // ranks, least * 1e-6, most * 1e-6, kept * 1e-6)
 
 
 def main():

@@ -16,9 +16,7 @@ Writes results/partitioners/summary.json.
 import math
 import os
 import statistics
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec, read_csv, write_json
 from studies import build, markdown_head, markdown_row, options_of, steelyard
 

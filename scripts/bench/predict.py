@@ -11,9 +11,7 @@ Writes results/predict/summary.json.
 import os
 import shutil
 import statistics
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, mpiexec, read_json, words, write_json
 from studies import build, options_of, quiet, seconds_between, steelyard
 

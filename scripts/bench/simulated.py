@@ -15,12 +15,9 @@ PLATFORM_SET=simultaneous_seconds=1e-7 (docs/simulation.md). Writes results/simu
 results/simulated_3d/summary.json.
 """
 import json
-import os
 import resource
-import sys
 import time
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, read_csv, read_json, words, write_json
 from studies import options_of, seconds_between
 

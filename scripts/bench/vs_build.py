@@ -13,8 +13,6 @@ import statistics
 import sys
 
 import vs_lammps
-
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import fail, write_json
 from studies import build, options_of
 

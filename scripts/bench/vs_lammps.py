@@ -14,14 +14,12 @@ take turns; our parallel efficiency is the rate of two ranks or threads over twi
 Writes results/vs_lammps/summary.json.
 """
 import math
-import os
-import sys
 import re
 import statistics
 import subprocess
+import sys
 from typing import Callable, NamedTuple
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, mpiexec, write_json
 from studies import PINNED, build, in_turns, options_of, run_of, seconds_between
 

@@ -15,10 +15,8 @@ import csv
 import functools
 import os
 import subprocess
-import sys
 import tempfile
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, read_json
 from plotting import np, plt, save
 

@@ -16,9 +16,7 @@ Times are counted work, so it is the same on every machine. Series and replays t
 Writes results/criteria/: summary.json and pictures.
 """
 import os
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec, read_csv, write_json
 from plotting import h5py, np, plt, save
 from studies import build, markdown_head, markdown_row, options_of, steelyard

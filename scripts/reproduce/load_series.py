@@ -12,11 +12,8 @@ series.
 
 The processes' times are sums over their patches; no time was measured.
 """
-import os
 import re
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec
 from plotting import h5py, np
 from studies import build, options_of, steelyard

@@ -14,9 +14,7 @@ persistent collective call among neighbours is compared too. Writes results/mess
 import os
 import shutil
 import subprocess
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, mpiexec, read_csv, read_json, words, write_json
 from plotting import plt, save
 from studies import build, options_of

@@ -22,11 +22,8 @@ import concurrent.futures
 import csv
 import os
 import random
-import sys
 
 import communication
-
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import draw, write_json
 from plotting import plt, save
 from studies import build, options_of, steelyard

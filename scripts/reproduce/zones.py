@@ -19,15 +19,12 @@ Writes results/zones/: summary.json, CSV files, pictures.
 """
 import os
 import statistics
-import sys
 
 import zones_real
-from zones_real import CONTROLLERS, STARTS, plot_shares
-
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, read_csv, write_json
 from plotting import plt, save
 from studies import build, options_of
+from zones_real import CONTROLLERS, STARTS, plot_shares
 
 BEST = 0.87
 CHECKS_SHOWN = 200

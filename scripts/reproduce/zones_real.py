@@ -4,9 +4,7 @@ this machine."""
 import csv
 import os
 import statistics
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import read_csv
 from plotting import plt, save
 from studies import in_turns, quiet, steelyard

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import fail
 
 BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
