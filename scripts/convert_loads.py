@@ -7,13 +7,12 @@ DARMA/vt and its Load Balancing Analysis Framework (LBAF) write LBDatafiles, and
 holds several names. Files may be compressed (.json.br, with python3-brotli). docs/replay.md says how objects become
 cells.
 """
-import argparse
 import json
 import os
 import re
 import sys
 
-from common import fail, reason
+from common import fail, parser_of, reason
 from plotting import h5py, np
 
 MOST_ALONG = 1 << 20  # cells along an axis
@@ -185,7 +184,7 @@ def loads_of_boxes(phases, grid, ranks, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("files", metavar="DIRECTORY")
     parser.add_argument("out", metavar="OUT.h5")
     options = parser.parse_args()

@@ -8,11 +8,10 @@ Positions, which are multiples of 2^-40 in a run, are exact in doubles below 2^1
 which LAMMPS does not know, all grow by 1. A usual LAMMPS refuses ids from 2^31 on, so a note names them. A state in two
 dimensions gets z = 0 in a box from -0.5 to 0.5.
 """
-import argparse
 import os
 import sys
 
-from common import fail, reason
+from common import fail, parser_of, reason
 from plotting import h5py, np
 
 
@@ -59,7 +58,7 @@ def write_data(path, ids, position, velocity, box, dimensions):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("state", help="checkpoint_<step>.h5 or trajectory.h5")
     parser.add_argument("out", help="the data file to write")
     parser.add_argument("--frame", type=int, help="of a trajectory, counted from 0 (default: the last)")

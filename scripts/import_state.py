@@ -15,7 +15,7 @@ import os
 import sys
 import warnings
 
-from common import fail, reason
+from common import fail, parser_of, reason
 from plotting import h5py, np
 
 
@@ -85,7 +85,7 @@ def positive(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("files", nargs="+", metavar="FILE", help="IN [TRAJECTORY] OUT.h5")
     parser.add_argument("--frame", type=int, default=-1, help="counted from 0 (default: the last)")
     parser.add_argument("--scale-length", type=positive, default=1, help="by which lengths are multiplied: 1 / sigma")

@@ -23,9 +23,10 @@ import statistics
 import zones_real
 from common import call, read_csv, write_json
 from plotting import plt, save
-from studies import build, options_of
-from zones_real import CONTROLLERS, STARTS, plot_shares
+from studies import build, options_of, table
+from zones_real import CONTROLLERS, STARTS, plot_bars, plot_shares
 
+OUT = "results/zones"
 BEST = 0.87
 CHECKS_SHOWN = 200
 FIXED_SHOWN = [100, 97, 95, 93, 91, 89, 87, 85, 83, 75, 50, 0]
@@ -76,7 +77,8 @@ def fixed_cases(rows):
     best = min(r["seconds"] for r in rows)
     common = dict(kind="fixed", controller="fixed", corrections=0, best_share=BEST, simulated=True)
     return [
-        dict(common, start_share=r["share"], final_share=r["share"], time_over_best=r["seconds"] / best) for r in rows
+        dict(common, start_share=s, final_share=s, time_over_best=t / best)
+        for s, t in ((r["share"], r["seconds"]) for r in rows)
     ]
 
 
@@ -94,26 +96,20 @@ def model_cases(folder):
 
 def print_model(cases):
     print("MODEL of a machine with 12 cores and an accelerator, not measured; shares of the accelerator in %")
-    heads = f"{'corrections':>13}{'final':>8}{'time':>8}{'99 %':>8}{'turns':>8}{'within 4':>10}{'stays':>8}"
-    print(f"{'kind':<10}{'controller':<16}{'noise':>6}{'best':>7}{'start':>7}{heads}")
+    shares = ("noise", "6.0%"), ("best", "7.1%"), ("start", "7.0%"), ("corrections", "13"), ("final", "8.1%")
+    all_ = ("99 %", "8.3f"), ("turns", "8.3f"), ("within 4", "10.1%"), ("stays", "8.1%")
+    row = table(("kind", "<10"), ("controller", "<16"), *shares, ("time", "8.3f"), *all_)
     for c in cases:
         if c["kind"] == "fixed":
             continue
         corrections = "-" if c["corrections"] is None else c["corrections"]
-        text = f"{c['kind']:<10}{c['controller']:<16}{100 * c['noise']:>5.0f}%{100 * c['best_share']:>7.1f}"
-        text += f"{100 * c['start_share']:>7.0f}{corrections:>13}{100 * c['final_share']:>8.1f}"
-        text += f"{c['time_over_best']:>8.3f}"
-        if "seeds" in c:
-            text += f"{c['time_over_best_99_percent']:>8.3f}{c['reversals']:>8.3f}"
-            text += f"{100 * c['within_4_corrections']:>9.1f}%{100 * c['stays_within_1_percent']:>7.1f}%"
-        else:
-            text += f"{'':>8}{c['reversals']:>8.0f}"
-        print(text)
-    print(
-        "corrections: until the share is within 1 % of the best (cpu_load: 2 %, for its band lies beside it); -: never."
-    )
-    print("turns: how often the border turns back, in 50 checks (change: 100). within 4: runs that come so near within")
-    print("4 corrections. stays: within 1 % from check 20 on.")
+        keys = ("kind", "controller", "noise", "best_share", "start_share")
+        of_seeds = (c.get(k, "") for k in ("within_4_corrections", "stays_within_1_percent"))
+        times = c["time_over_best"], c.get("time_over_best_99_percent", "")
+        row(*(c[k] for k in keys), corrections, c["final_share"], *times, c["reversals"], *of_seeds)
+    print("corrections: until the share is within 1 % of the best (cpu_load: 2 %, for its band lies beside it); -:")
+    print("never. turns: how often the border turns back, in 50 checks (change: 100). within 4: runs that come so near")
+    print("within 4 corrections. stays: within 1 % from check 20 on.")
 
 
 def plot_model_shares(axes, series):
@@ -138,30 +134,19 @@ def plot_times(axis, fixed, series):
     """Figure 2 of the paper: the time of a whole run, of fixed shares and of borders that move, relative to the best
     fixed share."""
     of_share = {round(100 * r["share"]): r["seconds"] for r in fixed}
-    bars = [(f"{p}", of_share[p], "tab:gray") for p in FIXED_SHOWN]
-    for controller, colour in zip(CONTROLLERS, ("tab:orange", "tab:blue")):
-        for start in STARTS:
-            rows = [r for r in series if (r["controller"], r["start_share"]) == (controller, start)]
-            seconds = statistics.mean(r["seconds"] for r in rows if r["check"] < CHECKS_SHOWN)
-            bars.append((f"d{100 * start:.0f}", seconds, colour))
-    best, top = min(r["seconds"] for r in fixed), 2
-    places = [i + 0.7 * (i >= len(FIXED_SHOWN)) + 0.7 * (i >= len(FIXED_SHOWN) + len(STARTS)) for i in range(len(bars))]
-    axis.bar(places, [min(b[1] / best, top) for b in bars], color=[b[2] for b in bars])
-    for place, (_, seconds, _) in zip(places, bars):
-        axis.text(place, min(seconds / best, top) + 0.02, f"{seconds / best:.2f}", ha="center", fontsize=7.5)
-    axis.set_xticks(places)
-    axis.set_xticklabels([b[0] for b in bars], fontsize=8)
-    axis.axhline(1, color="black", linewidth=0.8, linestyle="--")
-    axis.set_ylim(0, top + 0.2)
-    axis.set_ylabel("run time / that of\nthe best fixed share")
-    groups = [
-        ("fixed share, %", 0, len(FIXED_SHOWN)),
-        ("cpu_load, from 100 to 0 %", len(FIXED_SHOWN), len(FIXED_SHOWN) + 4),
-        ("measured_speed", len(FIXED_SHOWN) + 4, len(bars)),
-    ]
-    for text, begin, end in groups:
-        axis.text((places[begin] + places[end - 1]) / 2, -0.36, text, ha="center", va="top", fontsize=9)
-    axis.set_title(f"run of {CHECKS_SHOWN} checks; bars above {top} are cut off", fontsize=10)
+    best = min(of_share.values())
+    bars = [("fixed", f"{p}", of_share[p] / best) for p in FIXED_SHOWN]
+    for controller, start in ((c, s) for c in CONTROLLERS for s in STARTS):
+        rows = [r for r in series if (r["controller"], r["start_share"]) == (controller, start)]
+        seconds = statistics.mean(r["seconds"] for r in rows if r["check"] < CHECKS_SHOWN)
+        bars.append((controller, f"d{100 * start:.0f}", seconds / best))
+    places = plot_bars(axis, bars, 2, 7.5, 0)
+    axis.set(ylim=(0, 2.2), ylabel="run time / that of\nthe best fixed share")
+    texts = ("fixed", "fixed share, %"), ("cpu_load", "cpu_load, from 100 to 0 %"), ("measured_speed",) * 2
+    for kind, text in texts:
+        middle = statistics.mean(place for place, bar in zip(places, bars) if bar[0] == kind)
+        axis.text(middle, -0.36, text, ha="center", va="top", fontsize=9)
+    axis.set_title(f"run of {CHECKS_SHOWN} checks; bars above 2 are cut off", fontsize=10)
 
 
 def plot_model(folder, picture):
@@ -176,27 +161,20 @@ def plot_model(folder, picture):
     save(figure, picture, dpi=110)
 
 
-def model(arguments):
-    """Controllers on the model of a machine: its cases. Writes the files of bench_zones and a picture."""
-    call(["build/bench/bench_zones", arguments.out])
-    cases = model_cases(arguments.out)
-    print_model(cases)
-    plot_model(arguments.out, os.path.join(arguments.out, "zones.png"))
-    return cases
-
-
 def main():
-    parser = options_of(__doc__)
+    parser = options_of(__doc__, "--rounds")
     zones_real.add_options(parser)
     arguments = parser.parse_args()
     build("steelyard", "bench_zones")
-    arguments.out = "results/zones"
-    os.makedirs(arguments.out, exist_ok=True)
-    cases = [] if arguments.only_real else model(arguments)
-    if arguments.real or arguments.only_real:
-        cases += zones_real.real(arguments)
+    os.makedirs(OUT, exist_ok=True)
+    call(["build/bench/bench_zones", OUT])
+    cases = model_cases(OUT)
+    print_model(cases)
+    plot_model(OUT, os.path.join(OUT, "zones.png"))
+    if arguments.real:
+        cases += zones_real.real(OUT, arguments.rounds, arguments.steps, arguments.backend)
     what = "controllers of the border between zones; cases with simulated: true are of a model of a machine"
-    write_json(os.path.join(arguments.out, "summary.json"), {"what": what, "cases": cases})
+    write_json(os.path.join(OUT, "summary.json"), {"what": what, "cases": cases})
 
 
 if __name__ == "__main__":
