@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The common part of the scripts: errors in one line, runs of programs, and files of results."""
 import argparse
+import contextlib
 import csv
 import json
 import os
@@ -20,6 +21,21 @@ def fail(what):
     """Prints one line on standard error, which names the error and a remedy, and ends with exit code 2."""
     print(f"{os.path.basename(sys.argv[0])}: {what}", file=sys.stderr)
     sys.exit(2)
+
+
+def note(what):
+    """Prints one line on standard error, and goes on."""
+    print(f"{os.path.basename(sys.argv[0])}: note: {what}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """The name under which a file is written. It is called `path` when it is whole."""
+    try:
+        yield path + ".tmp"
+        os.replace(path + ".tmp", path)
+    except OSError as e:
+        fail(f"cannot write {path}: {reason(e)}; choose another name")
 
 
 def mpiexec(ranks, *options):
