@@ -57,11 +57,9 @@ def row_of(case, runs, reference):
 
 
 def main():
-    parser = options_of(__doc__, "--rounds")
-    parser.add_argument("--decks", nargs="+", choices=list(DECKS), default=list(DECKS), help="default: all")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, "--rounds").parse_args()
     build("steelyard")
-    cases = [(deck, schedule) for deck in arguments.decks for schedule in SCHEDULES]
+    cases = [(deck, schedule) for deck in DECKS for schedule in SCHEDULES]
     runs = in_turns(arguments.rounds, cases, lambda case: quiet(lambda: run(case)), shuffled=True)
     rounds = f"medians of {arguments.rounds} runs; beside the default: of the ratios of the rounds"
     print(f"MEASURED on 2 ranks of this machine; {rounds}")
@@ -72,7 +70,7 @@ def main():
     for r in rows:
         times = r["seconds"] * 1e6, r["ghost_seconds"] * 1e6, r["messages"]
         row(r["deck"], r["schedule"], *times, r["default_over_this"], r["default_ghosts_over_this"], r["others"])
-    for deck in arguments.decks:
+    for deck in DECKS:
         assert len({r["hash"] for schedule in SCHEDULES for r in runs[deck, schedule]}) == 1, f"{deck}: hashes differ"
     write_json(f"{OUT}/summary.json", {"simulated": False, "ranks": 2, "cases": rows})
 

@@ -23,13 +23,8 @@ from studies import build, markdown_head, markdown_row, options_of, steelyard
 
 OUT = "results/criteria"
 UNLIKE = [  # slabs of unlike size and density that meet off-centre
-    "system.slabs.0.lower=[242, 14.25]",
-    "system.slabs.0.upper=[1100, 200]",
-    "system.slabs.0.density=1.1",
-    "system.slabs.1.lower=[1102, 120]",
-    "system.slabs.1.upper=[2608, 270.75]",
-    "system.slabs.1.density=0.7",
-    "system.slabs.1.velocity=[-60, 0]",
+    *(f"system.slabs.0.{s}" for s in ("lower=[242, 14.25]", "upper=[1100, 200]", "density=1.1")),
+    *(f"system.slabs.1.{s}" for s in ("lower=[1102, 120]", "upper=[2608, 270.75]", "density=0.7", "velocity=[-60, 0]")),
 ]
 COLLISIONS = {  # name: deck, settings, processes
     "strip": ("inputs/lbe240.yaml", [], 240),
@@ -60,9 +55,9 @@ def replay(name, loads, cost):
     processes, out = COLLISIONS[name][2], f"{OUT}/{name}_{cost}"
     entries = ", ".join(f"{{name: {c}, model: exact, criterion: {c}}}" for c in CRITERIA)
     settings = [f"balance.processes={processes}", "balance.model=exact", "balance.speeds=off"]
-    settings += ["balance.constants.start=uniform"]
+    settings += ["balance.constants.start=uniform", f"balance.compare=[{entries}]"]
     settings += ["balance.partition={cut: strips, patches_per_process: 8, sticky: false}"]
-    settings += [f"balance.work.balancing={cost * mean_step(loads, processes)!r}", f"balance.compare=[{entries}]"]
+    settings += [f"balance.work.balancing={cost * mean_step(loads, processes)!r}"]
     return steelyard("replay", loads, "--optimum", out=out, settings=settings, start=mpiexec(2), keep=True), out
 
 
@@ -90,8 +85,7 @@ def draw(name, cost, summary, out):
     below.invert_yaxis()
     below.set_xlabel("step")
     below.set_title("balancings, and how much longer all takes than with the best schedule", fontsize=10)
-    above.set_ylabel("time lost by waiting, % of the slowest process's")
-    above.set_ylim(0)
+    above.set(ylabel="time lost by waiting, % of the slowest process's", ylim=(0, None))
     above.legend(fontsize=8)
     above.grid(alpha=0.25)
     steps = f"{cost} mean step{'' if cost == 1 else 's'}"
@@ -102,11 +96,10 @@ def draw(name, cost, summary, out):
 
 def cases_of(name, cost, summary):
     """The cases of all criteria in one replay."""
-    best, cases = summary["optimum"], []
+    (deck, settings, _), best, cases = COLLISIONS[name], summary["optimum"], []
     for criterion in CRITERIA:
-        its = summary["contenders"][criterion]
-        case = dict(deck=COLLISIONS[name][0], settings=COLLISIONS[name][1], collision=name, cost=cost)
-        case.update(criterion=criterion, seconds=its["seconds"], balancings=its["balancings"])
+        its = {key: summary["contenders"][criterion][key] for key in ("seconds", "balancings")}
+        case = dict(deck=deck, settings=settings, collision=name, cost=cost, criterion=criterion, **its)
         case.update(seconds_optimum=best["seconds"], balancings_optimum=len(best["steps"]))
         cases.append(dict(case, ratio=its["seconds"] / best["seconds"]))
     return cases
