@@ -146,7 +146,7 @@ def loads_of_objects(phases, path):
         if not ids or len(set(ids)) < len(ids):
             fail(f"{path}: phase {number} holds no objects, or one of them twice; give each an id of its own")
         if ids != [o[0] for o in phases[0][2]]:
-            fail(f"{path}: the objects of phase {number} differ from those of phase {phases[0][0]}; give the same ones")
+            fail(f"{path}: the objects of phase {number} are not those of phase {phases[0][0]}; give the same ones")
     extents, places = places_of(phases[0][2], path)
     require_memory(16 * len(phases) * np.prod(extents, dtype=object), path)
     loads = np.zeros((len(phases), *extents))

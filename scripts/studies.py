@@ -62,6 +62,13 @@ def steelyard(*arguments, out, settings=(), start=(), binary="build/steelyard", 
     return read_json(os.path.join(out, RESULTS.get(arguments[0], "summary.json")))
 
 
+def simulated(ranks, deck, out, settings):
+    """Runs a deck on ranks of a simulated cluster (scripts/simulate.sh) and returns its summary."""
+    shutil.rmtree(out, ignore_errors=True)
+    call(["scripts/simulate.sh", ranks, deck, "--out", out, "--quiet", *words(settings)])
+    return read_json(os.path.join(out, "summary.json"))
+
+
 @contextlib.contextmanager
 def run_of(deck, folder=None, **options):
     """Runs a deck, given as text: yields the summary and the output directory, which is removed afterwards.

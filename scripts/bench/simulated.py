@@ -18,8 +18,8 @@ import json
 import resource
 import time
 
-from common import call, read_csv, read_json, words, write_json
-from studies import options_of, seconds_between
+from common import read_csv, write_json
+from studies import options_of, seconds_between, simulated
 
 DECKS = {2: "inputs/lbe64.yaml", 3: "inputs/collision_3d.yaml"}
 HEIGHT, PARTICLES = 513.0, 1_092_024  # of the slabs in the flat deck
@@ -58,10 +58,8 @@ def settings(dimensions, ranks):
 def run(folder, dimensions, ranks):
     """The case of so many ranks, and what the platform assumes."""
     out, start = f"{folder}/{ranks}", time.monotonic()
-    command = ["scripts/simulate.sh", ranks, DECKS[dimensions], "--out", out, "--force", "--quiet"]
-    call(command + words(settings(dimensions, ranks)))
-    took = time.monotonic() - start
-    summary, balancings = read_json(f"{out}/summary.json"), read_csv(f"{out}/balance.csv")
+    summary = simulated(ranks, DECKS[dimensions], out, settings(dimensions, ranks))
+    took, balancings = time.monotonic() - start, read_csv(f"{out}/balance.csv")
     n, resident = summary["balancing"]["balancings"] + 1, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return {
         "ranks": ranks,

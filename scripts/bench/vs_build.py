@@ -9,7 +9,6 @@ and count the steps after the warm-up. Above 1, this checkout is faster. Writes 
 if the state hashes of the two differ.
 """
 import os
-import statistics
 import sys
 
 import vs_lammps
@@ -73,12 +72,12 @@ def main():
         fail("no pair was complete")
     out.update(rates=rates, pairs=max(len(sides["ours"]) for sides in rates.values()))
 
-    print(f"{'case':<17}{'ours':>10}{'other':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}   state hashes")
+    row = vs_lammps.table_of_pairs("other", 3, ("state hashes", "15"))
     same = {name: len(sides["ours"] | sides["other"]) == 1 for name, sides in hashes.items()}
     for name, sides in rates.items():
-        row = vs_lammps.ratios_of(sides["ours"], sides["other"], 3)
-        out["ratio_" + name] = statistics.median(a / b for a, b in zip(sides["ours"], sides["other"]))
-        print(f"{name:<17}{row}   {'equal' if same[name] else 'DIFFERENT'}")
+        figures = vs_lammps.compared(sides["ours"], sides["other"])
+        out["ratio_" + name] = figures[3]
+        row(name, *figures, "equal" if same[name] else "DIFFERENT")
     out["state_hashes"] = {name: {side: sorted(h) for side, h in sides.items()} for name, sides in hashes.items()}
     out["hash_equal"] = all(same.values())
     write_json("results/vs_build/summary.json", out)

@@ -21,7 +21,7 @@ import sys
 from typing import Callable, NamedTuple
 
 from common import call, mpiexec, write_json
-from studies import PINNED, build, in_turns, options_of, run_of, seconds_between
+from studies import PINNED, build, in_turns, options_of, run_of, seconds_between, table
 
 
 def slab_deck(w, h, warm, steps, d=0, extra=0):
@@ -173,12 +173,17 @@ def balanced(name, arguments, out):
     out[name] = dict(figures, rates=rounds, overall_lbe=summary["overall_lbe"])
 
 
-def ratios_of(mine, theirs, digits):
-    """The columns of a table of pairs: median rates of both, and of their ratios the median, the least and the most."""
+def table_of_pairs(other, digits, *more):
+    """The function that prints a row of a table of pairs: the case, compared(), and the columns `more`."""
+    rates = ("ours", "10.2f"), (other, "10.2f"), ("   M atom-steps/s", "17")
+    return table(("case", "<17"), *rates, *((of, f"8.{digits}f") for of in ("ratio", "min", "max")), *more)
+
+
+def compared(mine, theirs):
+    """Median rates of both sides, an empty cell, and of their ratios the median, the least and the most."""
     ratios = [a / b for a, b in zip(mine, theirs)]
-    a, b = statistics.median(mine) / 1e6, statistics.median(theirs) / 1e6
-    spread = "".join(f"{x:>7.{digits}f}" for x in (min(ratios), max(ratios)))
-    return f"{a:>10.2f}{b:>10.2f}{'':<17}{statistics.median(ratios):>9.{digits}f}{spread}"
+    rates = (statistics.median(side) / 1e6 for side in (mine, theirs))
+    return *rates, "", statistics.median(ratios), min(ratios), max(ratios)
 
 
 def main():
@@ -192,8 +197,7 @@ def main():
     cases = arguments.only or list(CASES) + list(BALANCED)
     pairs = [c for c in cases if c not in BALANCED]
     runs = in_turns(arguments.runs, pairs, lambda c: (*ours(CASES[c], arguments.precision), lammps(CASES[c])))
-    if pairs:
-        print(f"{'case':<15}{'ours':>10}{'LAMMPS':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}")
+    row = pairs and table_of_pairs("LAMMPS", 2)
     rates = {}
     for case, of_case in runs.items():
         mine, theirs, summary = [r[0] for r in of_case], [r[2] for r in of_case], of_case[-1][1]
@@ -201,7 +205,7 @@ def main():
         out["rates"][case] = {"ours": mine, "lammps": theirs, "particles": summary["particles"]}
         out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
         out["ratio_" + case] = statistics.median(a / b for a, b in zip(mine, theirs))
-        print(f"{case:<15}{ratios_of(mine, theirs, 2)}", flush=True)
+        row(case, *compared(mine, theirs))
     for case, alone in EFFICIENCIES:
         if case in rates and alone in rates:
             efficiency = statistics.median(two / (2 * one) for one, two in zip(rates[alone], rates[case]))

@@ -199,7 +199,7 @@ def scale_of(axis, values):
     axis.set(xscale="log")
     axis.set_xticks(values, [str(v) for v in values])
     axis.minorticks_off()
-    axis.grid(alpha=0.3)
+    axis.grid()
 
 
 def over_nodes(axis, rows, key, label, **style):
@@ -218,13 +218,13 @@ def plot_modelled(rows, path):
             of_kind = [r for r in rows if (r["links"], r["algorithm"]) == (kind, algorithm)]
             over_nodes(axis, of_kind, "accelerator_seconds", f"{label}, accelerators", color=colour)
             over_nodes(axis, of_kind, "seconds", f"{label}, with the CPUs' traffic", color=colour, linestyle=":")
-        axis.set_title(kind, fontsize=10)
+        axis.set_title(kind)
     for axis in axes[:, 0]:
         axis.set_ylabel("modelled ms per exchange")
     for axis in axes[-1]:
         axis.set_xlabel("nodes")
-    axes[0][0].legend(fontsize=8)
-    figure.suptitle("Modelled time of an exchange of ghost cells, slowest node", fontsize=11)
+    axes[0][0].legend()
+    figure.suptitle("Modelled time of an exchange of ghost cells, slowest node")
     save(figure, path)
 
 
@@ -245,8 +245,8 @@ def plot_simulated(grid, figure_rows, sweep_rows, path):
     scale_of(right, [0.2, 0.5, 1, 2, 5, 10, 20])
     right.axhline(0, color="black", linewidth=0.8)
     for axis in (left, right):
-        axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14))
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14))
     cells = " x ".join(map(str, grid))
     title = f"SIMULATED exchange of ghost cells, {cells} cells, 3 accelerators a node, slowest rank"
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle(title)
     save(figure, path)

@@ -83,14 +83,13 @@ def draw(name, cost, summary, out):
     labels = [f"{c}  +{100 * (summary['contenders'][c]['seconds'] / best - 1):.1f} %" for c in shown]
     below.set_yticks(range(len(shown) + 1), ["best in hindsight"] + labels)
     below.invert_yaxis()
-    below.set_xlabel("step")
-    below.set_title("balancings, and how much longer all takes than with the best schedule", fontsize=10)
+    title = "balancings, and how much longer all takes than with the best schedule"
+    below.set(xlabel="step", title=title)
     above.set(ylabel="time lost by waiting, % of the slowest process's", ylim=(0, None))
-    above.legend(fontsize=8)
-    above.grid(alpha=0.25)
+    above.legend()
+    above.grid()
     steps = f"{cost} mean step{'' if cost == 1 else 's'}"
-    title = f"{name}: {COLLISIONS[name][2]} processes, counted work, a balancing costs {steps}"
-    above.set_title(title, fontsize=10)
+    above.set_title(f"{name}: {COLLISIONS[name][2]} processes, counted work, a balancing costs {steps}")
     save(figure, f"{OUT}/{name}_{cost}.png")
 
 

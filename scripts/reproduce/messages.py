@@ -154,14 +154,13 @@ def plot(cases, nodes, picture):
                 axis.text(*at, f"{100 * r['gain']:.0f}", ha="center", fontsize=8)
         axis.axhline(0, color="black", linewidth=0.8)
         axis.set_xticks(range(len(workloads)), [w.replace(", ", ",\n") for w in workloads], fontsize=8)
-        axis.set_ylabel("gain, %")
-        axis.set_title(f"{n} nodes x {RANKS_PER_NODE} ranks: simulated", fontsize=10)
         low, high = axis.get_ylim()
-        axis.set_ylim(max(low, -40), high + 8)
+        title = f"{n} nodes x {RANKS_PER_NODE} ranks: simulated"
+        axis.set(title=title, ylabel="gain, %", ylim=(max(low, -40), high + 8))
     title = "Communication time saved against a message for each part; dark: the cost of making the schedule counted"
     figure.suptitle(title + " (cut off at -40 %)", fontsize=10)
     figure.tight_layout(rect=(0, 0.04, 1, 1))
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=8, ncol=len(SHOWN), loc="lower center")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), ncol=len(SHOWN), loc="lower center")
     save(figure, picture, dpi=110)
 
 

@@ -196,9 +196,8 @@ def plot(cases, path):
         axis.axhline(ENOUGH, color="grey", linewidth=0.8)
         axis.set(title=LOADS[load], xlabel="nodes of 2 x 12 cores")
         communication.scale_of(axis, NODES)
-    axes[0].set_ylabel("LBE_m")
-    axes[0].set_ylim(min(0.95, min(c["lbe_model"] for c in cases) - 0.01), 1.002)
-    axes[0].legend(fontsize=8, loc="lower left")
+    axes[0].set(ylabel="LBE_m", ylim=(min(0.95, min(c["lbe_model"] for c in cases) - 0.01), 1.002))
+    axes[0].legend(loc="lower left")
     save(figure, path)
 
 

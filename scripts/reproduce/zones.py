@@ -124,10 +124,9 @@ def plot_model_shares(axes, series):
         axis.text(95, 100 * BEST - 3, "best fixed share, 87 %", fontsize=8, ha="right", va="top")
         axis.set_xscale("symlog", linthresh=10)
         axis.set_xticks(ticks, ticks)
-        axis.set_xlim(0, CHECKS_SHOWN)
-        axis.set_xlabel("checks of the border")
+        axis.set(xlim=(0, CHECKS_SHOWN), xlabel="checks of the border")
     axes[0].set_ylabel("share of the accelerator, %")
-    axes[1].legend(fontsize=8, loc="lower right")
+    axes[1].legend(loc="lower right")
 
 
 def plot_times(axis, fixed, series):
@@ -141,12 +140,12 @@ def plot_times(axis, fixed, series):
         seconds = statistics.mean(r["seconds"] for r in rows if r["check"] < CHECKS_SHOWN)
         bars.append((controller, f"d{100 * start:.0f}", seconds / best))
     places = plot_bars(axis, bars, 2, 7.5, 0)
-    axis.set(ylim=(0, 2.2), ylabel="run time / that of\nthe best fixed share")
+    title = f"run of {CHECKS_SHOWN} checks; bars above 2 are cut off"
+    axis.set(ylim=(0, 2.2), ylabel="run time / that of\nthe best fixed share", title=title)
     texts = ("fixed", "fixed share, %"), ("cpu_load", "cpu_load, from 100 to 0 %"), ("measured_speed",) * 2
     for kind, text in texts:
         middle = statistics.mean(place for place, bar in zip(places, bars) if bar[0] == kind)
         axis.text(middle, -0.36, text, ha="center", va="top", fontsize=9)
-    axis.set_title(f"run of {CHECKS_SHOWN} checks; bars above 2 are cut off", fontsize=10)
 
 
 def plot_model(folder, picture):
@@ -156,7 +155,7 @@ def plot_model(folder, picture):
     left = figure.add_subplot(grid[0, 0])
     plot_model_shares([left, figure.add_subplot(grid[0, 1], sharey=left)], series)
     plot_times(figure.add_subplot(grid[1, :]), fixed, series)
-    figure.suptitle("12 cores and an accelerator: model of a machine, not a measurement", fontsize=11)
+    figure.suptitle("12 cores and an accelerator: model of a machine, not a measurement")
     figure.tight_layout()
     save(figure, picture, dpi=110)
 

@@ -90,9 +90,9 @@ def plot_shares(axes, series, best):
             label = f"from {100 * start:.0f} %"
             axis.plot(*zip(*series[controller, start]), marker=".", markersize=3, linewidth=1.2, label=label)
         axis.axhline(100 * best, color="black", linewidth=0.8, linestyle="--")
-        axis.set_title(controller + (" (the paper's rule)" if controller == "cpu_load" else " (ours)"), fontsize=10)
-        axis.set_ylim(-3, 103)
-        axis.grid(alpha=0.3)
+        whose = " (the paper's rule)" if controller == "cpu_load" else " (ours)"
+        axis.set(title=controller + whose, ylim=(-3, 103))
+        axis.grid()
 
 
 def plot_bars(axis, bars, top, size, rotation):
@@ -116,14 +116,13 @@ def plot(series, seconds, best, picture, what):
     figure, axes = plt.subplots(1, 3, figsize=(12, 4), gridspec_kw=dict(width_ratios=[1, 1, 1.4]))
     plot_shares(axes, series, best[1])
     for axis in axes[:2]:
-        axis.set_xscale("log")
-        axis.set_xlabel("step")
+        axis.set(xscale="log", xlabel="step")
     axes[0].set_ylabel("share of the accelerator, % (dashed: best fixed)")
-    axes[1].legend(fontsize=8)
+    axes[1].legend()
     bars = [(c[0], f"{100 * c[1]:.3g}", s / seconds[best]) for c, s in seconds.items() if c[0] != "none"]
     plot_bars(axes[2], bars, 2.5, 6.5, 90)
     axes[2].set(ylim=(0, 2.9), ylabel="time of a step / of the best fixed share")
     axes[2].set_xlabel("fixed share (grey), start of cpu_load (orange),\nof measured_speed (blue), %")
-    figure.suptitle(f"Measured, {what}", fontsize=11)
+    figure.suptitle(f"Measured, {what}")
     figure.tight_layout()
     save(figure, picture)

@@ -61,7 +61,7 @@ def draw(options, outdir):
         axis, values = axes[0][column], profiles[column]
         extent = [0, box[0], 0, box[1]]
         image = axis.imshow(smoothed(density, wraps) / reference, origin="lower", extent=extent, **scale)
-        axis.set_title(f"t = {time:g} (step {step}){view.text}", fontsize=10)
+        axis.set_title(f"t = {time:g} (step {step}){view.text}")
         axis.tick_params(labelbottom=False)
         below = axes[1][column]
         x = (np.arange(density.shape[1]) + 0.5) * box[0] / density.shape[1]
@@ -69,8 +69,8 @@ def draw(options, outdir):
         below.axhline(1, color="0.6", lw=0.8, ls="--")
         place = dict(xycoords="axes fraction", ha="right", va="top", fontsize=9)
         below.annotate(f"max {values.max():.2f}", (0.97, 0.9), **place)
-        below.set_ylim(0, max(1.3, 1.1 * max(v.max() for v in profiles)))
-        below.set_xlabel(f"{AXES[view.shown[0]]} / sigma")
+        most = max(1.3, 1.1 * max(v.max() for v in profiles))
+        below.set(ylim=(0, most), xlabel=f"{AXES[view.shown[0]]} / sigma")
         if column == 0:
             axis.set_ylabel(f"{AXES[view.shown[1]]} / sigma")
             below.set_ylabel("density / initial,\nmean of 3 columns")

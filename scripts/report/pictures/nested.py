@@ -53,7 +53,7 @@ def whole(axis, partition, view, node, load):
     axis.set(**view.labels("cell in {}"), xlim=(0, nx), ylim=(0, ny), aspect="equal")
     algorithm = {"inner_outer": "inner-outer (Algorithm 2)", "greedy": "greedy (Algorithm 1)"}[partition["algorithm"]]
     heading = f"{nodes} node{'s' * (nodes != 1)}, {algorithm}, LBE_m {partition['lbe_model']:.4f}"
-    axis.set_title(f"{heading}: load of the cells, borders between nodes{view.text}", fontsize=10)
+    axis.set_title(f"{heading}: load of the cells, borders between nodes{view.text}")
     for n in range(nodes if 1 < nodes <= 64 else 0):
         ys, xs = np.nonzero(node == n)
         if len(xs):
@@ -76,10 +76,10 @@ def shares(axis, resources):
         axis.bar(x + 0.28 * (place - 1), 100 * values / values.sum(), width=0.28, label=label, color=colour)
     axis.set(xlabel="resource" if single else "node", ylabel="part of all, %", xlim=(-0.6, len(groups) - 0.4))
     what = "resource" if single else "node"
-    axis.set_title(f"what each {what} has: balanced where its part of the load is that of the speeds", fontsize=10)
+    axis.set_title(f"what each {what} has: balanced where its part of the load is that of the speeds")
     axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True, nbins=32))
     axis.set_ylim(0, 1.18 * axis.get_ylim()[1])
-    axis.legend(fontsize=8, loc="upper center", ncols=3)
+    axis.legend(loc="upper center", ncols=3)
 
 
 def one_node(axis, resources, number, window, owner, node, view):
@@ -91,7 +91,7 @@ def one_node(axis, resources, number, window, owner, node, view):
         lines = borders(values[y0:y1, x0:x1], (x0, y0))
         axis.add_collection(LineCollection(lines, colors=colour, linewidths=width))
     axis.set(**view.labels("cell in {}"), xlim=(x0, x1), ylim=(y0, y1), aspect="equal")
-    axis.set_title(f"node {number}{view.text}: cores (thin borders) and accelerators", fontsize=10)
+    axis.set_title(f"node {number}{view.text}: cores (thin borders) and accelerators")
     own = [r for r in resources if r["node"] == number]
     whole_load = sum(r["load"] for r in own) or 1
     handles = []
@@ -106,7 +106,7 @@ def one_node(axis, resources, number, window, owner, node, view):
         ys, xs = np.nonzero(owner == r["id"])
         if len(xs):
             axis.text(xs.mean() + 0.5, ys.mean() + 0.5, f"A{n}", ha="center", va="center", fontsize=12, weight="bold")
-    axis.legend(handles=handles, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    axis.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
 
 
 def draw(options, outdir):
