@@ -1,19 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The time that balancing by r1 adds to a million particles on two ranks, in balance or not.
+"""The time that balancing by r1 adds to a million particles on two ranks, in balance or not. docs/performance.md
 
 Runs take turns, without balancing and with it every 20 and every 5 steps. The additional wall time is all that
-balancing costs: timers, model, partition, migration, and rebuilds that would not have been due.
+balancing costs. Centred: even halves are a perfect split, and balancing can win nothing. Off-centre: even halves hold
+81 and 19 % of the particles.
 
-Centred: two slabs of half a million particles meet in the middle of the box. Even halves are a perfect split, and
-balancing can win nothing.
-
-Off-centre: even halves hold 81 and 19 % of the particles. The balanced run is compared with the run without balancing
-and with the same slabs centred.
-
-The case `gain` is the program's default: it migrates if it pays, with a rebuild that is due. The case `every`
-makes a new partition and migrates each time, due or not, as the paper's experiment does. Writes
-results/balancing/summary.json.
+The case `gain` is the program's default: it migrates if it pays, with a rebuild that is due. The case `every` makes a
+new partition and migrates each time, as the paper's experiment does. Writes results/balancing/summary.json.
 """
 import statistics
 

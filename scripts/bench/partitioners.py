@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Our partitioners beside METIS and Scotch on the same loads, as steelyard replay makes them.
+"""Our partitioners beside METIS and Scotch on the same loads, as steelyard replay makes them. docs/performance.md
 
-Series of loads: two slabs that collide, in the plane and in space (those of scripts/reproduce/criteria.py), and a hot
-block that expands into a box, seven eighths of it empty.
-
-The true costs of cells at four moments are cut into 24, 240 and 2400 parts. The figures are means over these moments:
+Series of loads: two slabs that collide, in the plane and in space, and a hot block that expands into an empty box. The
+true costs of cells at four moments are cut into 24, 240 and 2400 parts. The figures are means over these moments:
   - LBE_m: Mean over largest load of the parts.
   - Ghost cells: Those of all parts, one cell wide.
   - Moved: The part of all cells that change their owner from one moment to the next. METIS and Scotch number their

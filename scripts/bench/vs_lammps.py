@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Our speed over that of LAMMPS's lj/cut/opt on the same problems; the median of the ratios of pairs of runs counts.
 
-The cases `balanced` and `balanced3d` are the collision in the left part of a box. Even halves of the box hold 81 and
-19 % of the particles. Each round has one run of each kind: ours without and with balancing (`rcb`), LAMMPS without and
-with `fix balance rcb` by atoms and by measured time. One more run of ours has the collision in the middle of the box,
-where even halves are a perfect split.
+The cases `balanced` and `balanced3d` are an off-centre collision, of which even halves of the box hold 81 and 19 %.
+Each round has one run of each kind. Ours: without and with balancing (`rcb`), and with the collision in the middle, a
+perfect split. LAMMPS: without and with `fix balance rcb`, by atoms and by measured time.
 
 One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned,
-against LAMMPS on two ranks. Both sides time the same stretch of steps after the same warm-up. LAMMPS's time is the
-"Loop time" of its last run (times its CPU use on one core). Ours is the difference of two rows of timing.csv. The cases
-take turns; our parallel efficiency is the rate of two ranks or threads over twice that of one core in the same round.
-Writes results/vs_lammps/summary.json.
+against LAMMPS on two ranks. Both sides time the same steps after the same warm-up, LAMMPS by the "Loop time" of its
+last run, ours by two rows of timing.csv. Our parallel efficiency is the rate of two ranks or threads over twice that of
+one core in the same round. docs/performance.md. Writes results/vs_lammps/summary.json.
 """
 import math
 import re

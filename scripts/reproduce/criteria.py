@@ -1,15 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Criteria, which say when to balance, over the best schedule in hindsight.
+"""Criteria, which say when to balance, over the best schedule in hindsight. docs/experiment.md
 
-Three collisions run to t = 2 and record their loads every 5 steps. The first is the strip of the experiment on load
-models. In the second, two unlike slabs meet off-centre in this strip. The third has slabs in three dimensions. Each
-series is balanced again (steelyard replay) with three costs of a balancing: 1, 10 and 100 mean steps of a process with
-perfect balance. Each particle that moves costs 0.2 us besides.
-
-All criteria see the same loads and prices. Models are told the true cost of each cell (exact), cuts are not sticky, and
-all processes are equally fast. So a partition depends on the loads of its step alone, and the best schedule is known
-exactly.
+Three collisions run to t = 2 and record their loads every 5 steps: the strip of the experiment on load models, two
+unlike slabs that meet off-centre in it, and slabs in three dimensions. Each series is balanced again (steelyard replay)
+with three costs of a balancing: 1, 10 and 100 mean steps. Each particle that moves costs 0.2 us besides. Models are
+told the true costs, so a partition depends on the loads of its step alone, and the best schedule is known exactly.
 
 The table shows how much longer each criterion takes than that schedule, in percent, computing and balancing together.
 Times are counted work, so it is the same on every machine. Series and replays that exist are not made again.

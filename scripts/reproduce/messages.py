@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Order and merging of messages, after Peng et al.: traces of molecular dynamics replayed under every schedule.
+"""Order and merging of messages, after Peng et al.: traces replayed under every schedule. docs/messages.md
 
-Part 1 is simulated. The program runs on 4 and 16 nodes of 24 ranks of a simulated Tianhe-2 (docs/simulation.md) and
-writes its plans of messages. The program replay_messages carries them out there under every schedule. The gain of a
-schedule is 1 - its time / that of the naive scheme (a message for each part, in the order of the receivers). In
-"counted" the time to make the schedule is added to both, shared by the exchanges that use it. It is measured on this
-machine if it is arithmetic. 4 nodes are the first four of the 16-node platform.
+Part 1 is simulated. The program runs on 4 and 16 nodes of a simulated Tianhe-2 and writes its plans of messages. The
+program replay_messages carries them out there under every schedule. The gain of a schedule is 1 - its time / that of
+the naive scheme (a message for each part, in the order of the receivers). In "counted" the time to make the schedule is
+added to both, shared by the exchanges that use it. It is measured on this machine if it is arithmetic.
 
 Part 2 is measured: the same replay on 2 ranks of this machine, and on 4 where it has as many cores. There MPI's own
 persistent collective call among neighbours is compared too. Writes results/messages/: summary.json, traces, pictures.

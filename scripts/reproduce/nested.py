@@ -1,22 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The tests of Liu, Yang & Yang (2018) on nested partitions; nodes have 2 CPUs of 12 cores, an accelerator is worth 12
-cores.
+"""The tests of Liu, Yang & Yang (2018) on nested partitions, by Algorithms 1 (greedy) and 2 (inner_outer).
 
-Balance: 1600 x 320 cells on 1 to 32 nodes, by Algorithm 1 (greedy) and 2 (inner_outer). Nodes have CPUs only, 3
-accelerators each, or 0 to 3 at random. The load is uniform or that of two slabs in collision. Prints LBE_m beside its
-bound, and the cells that accelerators would exchange with remote regions.
+Balance: 1600 x 320 cells on 1 to 32 nodes. Nodes have CPUs only, 3 accelerators each, or 0 to 3 at random. Prints LBE_m
+beside its bound, and the cells that accelerators would exchange with remote regions.
 
-Communication: 600 x 400 x 400 cells, 3 accelerators a node, Algorithm 1 against 2. Counts the bytes that accelerators
-exchange. A model of links (communication.py) gives their time, for links of several generations. Modelled, not
-measured.
+Communication: 600 x 400 x 400 cells, 3 accelerators a node. Counts the bytes that accelerators exchange. A model of
+links (communication.py) gives their time, for links of several generations. Modelled, not measured.
 
-With --simulated: only the communication, on a simulated Tianhe-2, as figure 10 of the paper. The times over the nodes
-are those of two machines. In the first the hosts forward the messages of accelerators. In the second the accelerators
-reach other nodes and each other by themselves and slowly. A sweep over the links on 32 nodes follows. All these times
-are SIMULATED.
+With --simulated: only the communication, on a simulated Tianhe-2, as figure 10 of the paper. Hosts forward the messages
+of accelerators, or accelerators send them by themselves and slowly. A sweep over the links on 32 nodes follows.
 
-Writes results/nested/: summary.json, CSV files, pictures; with --simulated simulated.json, .csv and .png.
+Writes results/nested/: summary.json, CSV files, pictures; with --simulated simulated.json, .csv, .png. docs/nested.md
 """
 import concurrent.futures
 import os

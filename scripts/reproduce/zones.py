@@ -1,19 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The border between the zones of a CPU and its accelerator: how soon two controllers find the best share, and its
-cost.
+"""The border between the zones of a CPU and its accelerator, after Andrianov et al. (2020): how soon two controllers
+find the best share, and its cost. docs/zones.md
 
-Part 1 is a model of a machine, not a measurement. It has 12 cores and one accelerator, fast enough that 87 % of the
-load are best for it, as in the paper of Andrianov et al. (2020). Both zones compute at the same time, so that a step
-takes as long as the slower one. The border is checked at equal distances. Noise is an error of 5 % of each measured
-time (standard deviation), of 500 runs for each start.
+Part 1 is a model of a machine, not a measurement. It has 12 cores and an accelerator, for which 87 % of the load are
+best. Both zones compute at the same time. Noise is an error of 5 % of each measured time, of 500 runs for each start.
+"time" is that of the steps from the 4th correction to check 100, relative to the best fixed share.
 
-A correction is a check that moves the border. "time" is that of the steps from the 4th correction to check 100,
-relative to the best fixed share.
-
-Part 2 (--real) runs the program on this machine (inputs/zones.yaml). It has one rank, and at the same time a thread
-that stands in for an accelerator and runs the device's kernels. All cases run once in each round, in a random order.
-Times are of windows in the second half of the steps, each the median of all rounds.
+Part 2 (--real) runs the program on this machine (inputs/zones.yaml). A thread that stands in for an accelerator runs
+the device's kernels. All cases run once in each round, in a random order. Times are of windows in the second half of
+the steps, each the median of all rounds.
 
 Writes results/zones/: summary.json, CSV files, pictures.
 """
