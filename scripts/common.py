@@ -68,29 +68,31 @@ def draw(name, path, *outdirs, options=()):
 
 def read_json(path, keys=(), advice=""):
     """A JSON file that must have these keys; else one line that ends in the advice."""
-    try:
-        with open(path) as f:
-            found = json.load(f)
-    except (OSError, ValueError) as e:
-        fail(f"cannot read {path}: {reason(e)}{advice and '; '}{advice}")
-    missing = [k for k in keys if not isinstance(found, dict) or k not in found]
-    if missing:
-        fail(f"{path} has no {missing[0]}{advice and '; '}{advice}")
-    return found
+    return read(path, lambda f: [json.load(f)] * 2, keys, "", advice)
 
 
 def read_csv(path, columns=(), advice=""):
     """The rows of a CSV file that must have these columns; else one line that ends in the advice."""
+
+    def rows(f):
+        table = csv.DictReader(f)
+        return list(table), table.fieldnames
+
+    return read(path, rows, columns, "column ", advice)
+
+
+def read(path, load, names, kind, advice):
+    """The first of two values that load() returns for a file; the second one must hold the names."""
+    advice = advice and f"; {advice}"
     try:
         with open(path) as f:
-            table = csv.DictReader(f)
-            rows, head = list(table), table.fieldnames or []
+            found, held = load(f)
     except (OSError, ValueError) as e:
-        fail(f"cannot read {path}: {reason(e)}{advice and '; '}{advice}")
-    missing = [c for c in columns if c not in head]
+        fail(f"cannot read {path}: {reason(e)}{advice}")
+    missing = [name for name in names if not isinstance(held, (dict, list)) or name not in held]
     if missing:
-        fail(f"{path} has no column {missing[0]}{advice and '; '}{advice}")
-    return rows
+        fail(f"{path} has no {kind}{missing[0]}{advice}")
+    return found
 
 
 def reason(error):

@@ -166,7 +166,7 @@ def loads_of_boxes(phases, grid, ranks, path):
     for load, (number, _, objects) in zip(loads, phases):
         for _, time, _, box, _ in objects:
             if box is None:
-                fail(f"{path}: its metadata name cells, and some objects have none; give the files as written")
+                fail(f"{path}: its metadata name cells, and some objects have no box; give the files as written")
             part = tuple(slice(low, high) for low, high in zip(*box))
             if len(part) != len(cells) or load[part].size == 0 or not np.isnan(load[part]).all():
                 fail(f"{path}: the boxes of phase {number} do not cover each cell once; give the files of all ranks")

@@ -9,16 +9,15 @@ a machine with fewer cores than ranks its times mean nothing. Writes results/gro
 """
 from common import mpiexec, write_json
 from studies import PINNED, build, options_of, run_of, seconds_between, table
+from vs_lammps import LIQUID, deck_of
 
 PRECISION = "mixed"
-LIQUIDS = {  # dimensions: lattice, density, temperature; cells on one rank; ranks and cells
+SIZES = {  # dimensions: cells on one rank; ranks and cells
     2: (
-        "lattice: hexagonal, density: 0.9, temperature: 1.0",
         ([440, 228], [1000, 500], [2000, 1000]),
         ((1, [500, 250]), (2, [500, 500]), (4, [1000, 500]), (8, [1000, 1000])),
     ),
     3: (
-        "lattice: fcc, density: 0.8442, temperature: 1.44",
         ([40, 40, 40], [63, 63, 63], [100, 100, 100]),
         ((1, [40, 40, 40]), (2, [80, 40, 40]), (4, [80, 80, 40]), (8, [80, 80, 80])),
     ),
@@ -27,12 +26,9 @@ LIQUIDS = {  # dimensions: lattice, density, temperature; cells on one rank; ran
 
 def run(liquid, cells, steps, ranks, balance=""):
     """The summary of a run of twice so many steps, and CPU nanoseconds per particle-step of its second half."""
-    deck = (
-        "system:\n  box: fit\n  potential: {shift: none}\n  slabs:\n"
-        f"    - {{cells: {cells}, {liquid}}}\n"
-        f"run: {{dt: 0.005, steps: {2 * steps}, precision: {PRECISION}}}\noutput: {{every: {steps}}}\n{balance}"
-    )
-    with run_of(deck, start=mpiexec(ranks) if ranks > 1 else PINNED) as (summary, out):
+    deck = deck_of("fit", [f"cells: {cells}, {liquid}"], 0.005, steps, steps) + balance
+    how = dict(start=mpiexec(ranks) if ranks > 1 else PINNED, settings=[f"run.precision={PRECISION}"])
+    with run_of(deck, **how) as (summary, out):
         seconds = seconds_between(out, steps, 2 * steps, "cpu_seconds")
     return summary, 1e9 * seconds / summary["particles"] / steps
 
@@ -65,12 +61,12 @@ def grow_with_ranks(liquid, sizes, out):
 
 def main():
     parser = options_of(__doc__)
-    parser.add_argument("--dimensions", type=int, choices=LIQUIDS, default=2)
+    parser.add_argument("--dimensions", type=int, choices=SIZES, default=2)
     parser.add_argument("--steps", type=int, default=200, help="steps of the warm-up, and timed steps (default: 200)")
     parser.add_argument("--one-rank", action="store_true", help="leave the growth with the ranks out")
     arguments = parser.parse_args()
     build("steelyard")
-    liquid, sizes, sizes_on_ranks = LIQUIDS[arguments.dimensions]
+    liquid, (sizes, sizes_on_ranks) = LIQUID[arguments.dimensions], SIZES[arguments.dimensions]
     out = dict(simulated=False, precision=PRECISION, dimensions=arguments.dimensions, one_rank=[], ranks=[])
     grow_on_one_rank(liquid, sizes, arguments.steps, out)
     if not arguments.one_rank:

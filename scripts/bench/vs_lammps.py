@@ -22,6 +22,19 @@ from common import call, mpiexec, write_json
 from studies import PINNED, build, in_turns, options_of, run_of, seconds_between, table
 
 
+LIQUID = {  # by the number of dimensions
+    2: "lattice: hexagonal, density: 0.9, temperature: 1.0",
+    3: "lattice: fcc, density: 0.8442, temperature: 1.44",
+}
+
+
+def deck_of(box, slabs, dt, warm, steps):
+    """A deck that writes rows at the last step and at the one after `warm` steps."""
+    lines = "".join(f"    - {{{slab}}}\n" for slab in slabs)
+    system = f"system:\n  box: {box}\n  potential: {{shift: none}}\n  slabs:\n{lines}"
+    return f"{system}run: {{dt: {dt}, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
+
+
 def slab_deck(w, h, warm, steps, d=0, extra=0):
     """The geometry of lammps/slab.in: slabs of w x h (x d, in three dimensions) lattice cells at density 1, a gap of
     two, vacuum around, `extra` cells more on the right."""
@@ -36,38 +49,23 @@ def slab_deck(w, h, warm, steps, d=0, extra=0):
     def slab(x, v):
         lower = [x] + [0.5 * side for side in across]
         upper = [x + width - eps] + [1.5 * side - eps for side in across]
-        return (
-            f"    - {{lower: {vector(lower)}, upper: {vector(upper)}, lattice: {lattice}, density: 1.0, "
-            f"temperature: 0.05, velocity: {vector([v] + [0.0] * len(across))}}}\n"
-        )
+        corners = f"lower: {vector(lower)}, upper: {vector(upper)}, lattice: {lattice}"
+        return f"{corners}, density: 1.0, temperature: 0.05, velocity: {vector([v] + [0.0] * len(across))}"
 
-    return (
-        f"system:\n  box: {vector(box)}\n  potential: {{shift: none}}\n  slabs:\n"
-        + slab(left, 10.0)
-        + slab(right, -10.0)
-        + f"run: {{dt: 0.0005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
-    )
+    return deck_of(vector(box), [slab(left, 10.0), slab(right, -10.0)], 0.0005, warm, steps)
 
 
 def vector(numbers):
     return "[" + ", ".join(f"{x:.9f}" for x in numbers) + "]"
 
 
-def crystal_deck(lattice, warm, steps):
-    """A box full of particles on a lattice."""
-    return (
-        f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n    - {{{lattice}}}\n"
-        f"run: {{dt: 0.005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
-    )
-
-
 def liquid_deck(nx, ny, warm, steps):
-    return crystal_deck(f"lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0", warm, steps)
+    return deck_of("fit", [f"cells: [{nx}, {ny}], {LIQUID[2]}"], 0.005, warm, steps)
 
 
 def melt_deck(n, warm, steps):
     """LAMMPS's bench/in.lj in three dimensions: n^3 lattice cells of four particles."""
-    return crystal_deck(f"lattice: fcc, cells: [{n}, {n}, {n}], density: 0.8442, temperature: 1.44", warm, steps)
+    return deck_of("fit", [f"cells: [{n}, {n}, {n}], {LIQUID[3]}"], 0.005, warm, steps)
 
 
 class Case(NamedTuple):
