@@ -5,11 +5,13 @@ import contextlib
 import csv
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+# The checkout. Links to this file, and copies in the place of links, lie in other folders of it.
+ROOT = next((str(p) for p in pathlib.Path(__file__).resolve().parents if (p / "CMakeLists.txt").is_file()), ".")
 
 
 def parser_of(doc):
