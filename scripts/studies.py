@@ -134,14 +134,11 @@ def table(*columns):
     columns: Pairs of a head and the format of a column's values, such as "<10" or "8.2f". A text in the place of a
     number gets the width of the column.
     """
-    widths = [re.match(r"<?\d+", form)[0] for _, form in columns]
-
-    def text(value, width):
-        return f"{value:{width if width[0] == '<' else '>' + width}}"
+    of_texts = [re.sub(r"^(<?)(\d+).*", lambda m: (m[1] or ">") + m[2], form) for _, form in columns]
 
     def row(*values):
-        cells = zip(values, columns, widths)
-        print("".join(text(v, w) if isinstance(v, str) else f"{v:{form}}" for v, (_, form), w in cells), flush=True)
+        forms = (t if isinstance(v, str) else form for v, t, (_, form) in zip(values, of_texts, columns))
+        print("".join(map(format, values, forms)), flush=True)
 
     row(*(head for head, _ in columns))
     return row
