@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
 #include <memory>
 #include <numeric>
@@ -107,12 +108,10 @@ private:
     std::vector<double> seconds_;
 };
 
-using Runs = std::vector<std::unique_ptr<Run>>;
-
-Runs take_turns(double particles) {
-    Runs runs;
+std::deque<Run> take_turns(double particles) {
+    std::deque<Run> runs;
     const auto add = [&](const std::string& name, const std::string& controller, double share) {
-        runs.push_back(std::make_unique<Run>(name, deck_of(particles, controller, share)));
+        runs.emplace_back(name, deck_of(particles, controller, share));
     };
     add("CPU alone", "fixed", 0);
     add("stand-in alone", "fixed", 1);
@@ -120,7 +119,7 @@ Runs take_turns(double particles) {
     for (const int percent : {7, 9, 11, 13, 15, 17, 19})
         add(fmt::format("fixed {} %", percent), "fixed", percent / 100.0);
     std::vector<Run*> order;
-    for (const auto& run : runs) order.push_back(run.get());
+    for (Run& run : runs) order.push_back(&run);
     std::mt19937 random(1);
     for (std::int64_t t = 0; t < turns; ++t) {
         std::shuffle(order.begin(), order.end(), random);
@@ -139,28 +138,28 @@ double median_of_turns(Ratio ratio) {
 }
 
 // Prints the table and writes the file. Returns whether all runs end in the same state.
-bool report(const Runs& runs, const std::string& path) {
-    const Run &cpu = *runs[0], &stand_in = *runs[1];
-    const Run& best = **std::max_element(runs.begin() + 3, runs.end(),
-                                         [](const auto& a, const auto& b) { return a->rate() < b->rate(); });
-    const std::uint64_t hash = runs[0]->finish();
+bool report(std::deque<Run> runs, const std::string& path) {
+    const Run &cpu = runs[0], &stand_in = runs[1];
+    const Run& best =
+        *std::max_element(runs.begin() + 3, runs.end(), [](const Run& a, const Run& b) { return a.rate() < b.rate(); });
+    const std::uint64_t hash = runs[0].finish();
     std::ofstream json(path);
     json << "{\"stand_in\": true, \"particles\": " << cpu.particles() << ", \"cases\": [";
     bool equal = true;
     std::printf("%-16s%16s%12s%10s%16s%10s%12s\n", "", "M atom-steps/s", "time/best", "median", "of both alone",
                 "median", "last share");
-    for (const auto& run : runs) {
-        const auto &s = run->seconds(), &b = best.seconds(), &c = cpu.seconds(), &i = stand_in.seconds();
+    for (Run& run : runs) {
+        const auto &s = run.seconds(), &b = best.seconds(), &c = cpu.seconds(), &i = stand_in.seconds();
         const double over_best = median_of_turns([&](std::size_t t) { return s[t] / b[t]; });
         const double of_both = median_of_turns([&](std::size_t t) { return 1 / s[t] / (1 / c[t] + 1 / i[t]); });
-        const double rate = run->rate(), time = best.rate() / rate, part = rate / (cpu.rate() + stand_in.rate());
-        std::printf("%-16s%16.2f%12.3f%10.3f%16.3f%10.3f%10.1f %%\n", run->name().c_str(), rate * 1e-6, time, over_best,
-                    part, of_both, 100 * run->share());
+        const double rate = run.rate(), time = best.rate() / rate, part = rate / (cpu.rate() + stand_in.rate());
+        std::printf("%-16s%16.2f%12.3f%10.3f%16.3f%10.3f%10.1f %%\n", run.name().c_str(), rate * 1e-6, time, over_best,
+                    part, of_both, 100 * run.share());
         json << fmt::format(
             "{}{{\"case\": \"{}\", \"rate\": {}, \"last_share\": {}, \"time_over_best\": {}, "
             "\"median_of_turns\": {}, \"of_both_alone\": {}, \"median_of_both_alone\": {}}}",
-            run == runs[0] ? "" : ", ", run->name(), rate, run->share(), time, over_best, part, of_both);
-        equal = (run == runs[0] || run->finish() == hash) && equal;
+            &run == &cpu ? "" : ", ", run.name(), rate, run.share(), time, over_best, part, of_both);
+        equal = (&run == &cpu || run.finish() == hash) && equal;
     }
     json << "], \"hash_equal\": " << (equal ? "true" : "false") << "}\n";
     if (!equal) std::fprintf(stderr, "zone_turns: the states differ\n");
@@ -178,7 +177,8 @@ int main(int argc, char** argv) {
     comm::Session session(argc, argv);
     omp_set_num_threads(std::max(1, omp_get_max_threads() / 2));
     try {
-        return session.end(report(take_turns(particles), argv[1]) ? 0 : 1);
+        const bool equal = report(take_turns(particles), argv[1]);  // Communicators end before the session.
+        return session.end(equal ? 0 : 1);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "zone_turns: %s\n", e.what());
         return session.end(1);
