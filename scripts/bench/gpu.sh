@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# gpu.sh: measures a zone on a CUDA device, or on threads of the processor if there is no device. Checks that its bits
-# are those of the engine, and measures its rates with more and more particles. Writes results/gpu/*.json.
+# gpu.sh: measures the engine with all cells on a CUDA device, or on threads in its place if there is none. Checks that
+# its bits are those of the engine without a device. Measures rates of more and more particles. Writes results/gpu/.
 # Needs a C++ compiler, CMake, xxHash and, for a device, nvcc. Needs no MPI, HDF5 or other library, and no network.
 # If xxHash is not installed, its header has to lie in build-xxhash/xxhash.h. Takes about 3 minutes on an H100, without
 # the build.
