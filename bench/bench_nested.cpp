@@ -1,73 +1,38 @@
 // SPDX-License-Identifier: MIT
-// bench_nested [FILE]: costs of the nested partition, and its ghost cells against those of a bisection. Prints tables,
-// and writes them as JSON to FILE. scripts/reproduce/nested.py makes the tests of the paper.
-#include <malloc.h>
-
+// bench_nested: costs of the nested partition, and its ghost cells against those of a bisection. Prints tables. The
+// script scripts/reproduce/nested.py makes the tests of the paper.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <new>
 #include <string>
 
 #include "balance/nested/levels.hpp"
 #include "balance/partition/bisection.hpp"
 #include "paper_loads.hpp"
+#include "turn_team.hpp"
 
 using namespace balance;
 
-// Bytes in use, and the most since somebody looked.
-static std::int64_t held = 0, most_held = 0;
-__attribute__((noinline)) void* operator new(std::size_t bytes) {
-    void* p = std::malloc(bytes);
-    if (p == nullptr) throw std::bad_alloc();
-    held += static_cast<std::int64_t>(malloc_usable_size(p));
-    most_held = std::max(most_held, held);
-    return p;
-}
-__attribute__((noinline)) void operator delete(void* p) noexcept {
-    if (p != nullptr) held -= static_cast<std::int64_t>(malloc_usable_size(p));
-    std::free(p);
-}
-void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
-
 namespace {
 
-// Rows of numbers under their names.
-struct Table {
-    std::string name, says;
-    std::vector<std::string> columns;
-    std::vector<std::vector<double>> rows;
-
-    void add(std::vector<double> row) {
-        if (rows.empty()) {
-            std::printf("\n%s: %s\n", name.c_str(), says.c_str());
-            for (const std::string& c : columns) std::printf("%*s", width_of(c), c.c_str());
-            std::printf("\n");
-        }
-        for (std::size_t i = 0; i < row.size(); ++i) std::printf("%*.6g", width_of(columns[i]), row[i]);
+// Prints rows of numbers under their names.
+class Table {
+public:
+    Table(const char* says, std::vector<std::string> columns) : columns_(std::move(columns)) {
+        std::printf("\n%s\n", says);
+        for (const std::string& c : columns_) std::printf("%*s", width_of(c), c.c_str());
+        std::printf("\n");
+    }
+    void add(const std::vector<double>& row) const {
+        for (std::size_t i = 0; i < row.size(); ++i) std::printf("%*.6g", width_of(columns_[i]), row[i]);
         std::printf("\n");
         std::fflush(stdout);
-        rows.push_back(std::move(row));
-    }
-    std::string json() const {
-        std::string text = "  \"" + name + "\": [";
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            text += r == 0 ? "\n    {" : ",\n    {";
-            for (std::size_t i = 0; i < columns.size(); ++i) {
-                char number[32];
-                std::snprintf(number, sizeof number, "%.10g", rows[r][i]);
-                text += (i == 0 ? "\"" : ", \"") + columns[i] + "\": " + number;
-            }
-            text += "}";
-        }
-        return text + "\n  ]";
     }
 
 private:
+    std::vector<std::string> columns_;
     static int width_of(const std::string& column) { return std::max<int>(13, static_cast<int>(column.size()) + 2); }
 };
 
@@ -77,13 +42,12 @@ double seconds_of(const std::function<void()>& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-Table against_bisection() {
-    Table table{
-        "against_bisection",
-        "ghosts between nodes and, without accelerators, between the two CPUs of a node, against boxes by bisect()",
+void against_bisection() {
+    const Table table(
+        "against_bisection: ghosts between nodes and, without accelerators, between the two CPUs of a node, against "
+        "boxes by bisect()",
         {"slab", "accelerators", "nodes", "between_nodes", "of_boxes", "ratio", "between_cpus", "of_halves",
-         "ratio_cpus", "ratio_both"},
-        {}};
+         "ratio_cpus", "ratio_both"});
     const SerialTeam alone;
     const Grid grid = paper_grid();
     for (const bool slab : {false, true}) {
@@ -116,14 +80,11 @@ Table against_bisection() {
                            double(cpus) / double(halves), (a + double(cpus)) / (b + double(halves))});
             }
     }
-    return table;
 }
 
-Table level_one() {
-    Table table{"level_one",
-                "level 1 from the loads of blocks, those of the slabs on a coarser grid",
-                {"cells", "nodes", "blocks", "seconds", "lbe_of_nodes"},
-                {}};
+void level_one() {
+    const Table table("level_one: level 1 from the loads of blocks, those of the slabs on a coarser grid",
+                      {"cells", "nodes", "blocks", "seconds", "lbe_of_nodes"});
     const Grid coarse{{800, 160, 1}, {true, true, false}};
     const std::vector<std::int64_t> blocks = slab_load(coarse);
     for (const int side : {8, 16, 32, 64})
@@ -143,14 +104,11 @@ Table level_one() {
             table.add(
                 {double(grid.box().cells()), double(nodes), double(blocks.size()), seconds, total / nodes / most});
         }
-    return table;
 }
 
-Table levels_two_and_three() {
-    Table table{"levels_two_and_three",
-                "one node of 2 CPUs of 12 cores and 3 accelerators, slabs",
-                {"cells", "seconds", "ns_a_cell"},
-                {}};
+void levels_two_and_three() {
+    const Table table("levels_two_and_three: one node of 2 CPUs of 12 cores and 3 accelerators, slabs",
+                      {"cells", "seconds", "ns_a_cell"});
     for (int side = 100; side <= 3200; side *= 2) {
         const Grid grid{{2 * side, side, 1}, {false, false, false}};
         const std::vector<std::int64_t> load = slab_load(grid);
@@ -163,7 +121,6 @@ Table levels_two_and_three() {
         const auto cells = static_cast<double>(grid.box().cells());
         table.add({cells, seconds, 1e9 * seconds / cells});
     }
-    return table;
 }
 
 // A member of a large team that is not there: what the others would add to sums is made up.
@@ -184,22 +141,22 @@ private:
     int rank_, size_;
 };
 
-Table many_processes() {
-    Table table{
-        "many_processes",
-        "24 processes a node, 100 cells a process: one thread does what one process would, but for messages; the "
+void many_processes() {
+    const Table table(
+        "many_processes: 24 processes a node, 100 cells a process: one thread does what one process would, but for "
+        "messages; the "
         "most memory that it holds at a time",
         {"processes", "level_one_s", "plan_s", "own_node_s", "boxes_a_node", "node_boxes_mib", "peak_mib",
-         "other_bytes_a_process"},
-        {}};
+         "other_bytes_a_process"});
     for (const int processes : {4096, 16384, 65536, 262144, 1000000}) {
         const int nodes = (processes + 23) / 24, across = static_cast<int>(std::sqrt(processes * 50.0));
         const Grid grid{{2 * across, across, 1}, {true, true, false}};
         const OneOfMany team(processes / 2, processes);
         const Homes homes{grid, processes};
         const std::vector<std::int64_t> load(homes.of(team.rank()).cells(), 1000);
-        const std::int64_t before = held;
-        most_held = held;
+        static turns::Memory memory;  // some of what it is charged for may outlive the loop
+        memory = {};
+        turns::charged = &memory;
         std::vector<Region> regions;
         const double level_one = seconds_of([&] {
             regions = node_regions(team, grid, load, false, std::vector<PartNeed>(nodes, {24, 24}));
@@ -217,18 +174,15 @@ Table many_processes() {
         const double own = seconds_of([&] {
             divide_node({grid, regions[nodes / 2], UniformLoads{}, parts, 1}, NestedAlgorithm::inner_outer);
         });
-        const auto peak = static_cast<double>(most_held - before), of_boxes = static_cast<double>(bytes);
+        turns::charged = nullptr;
+        const auto peak = static_cast<double>(memory.most), of_boxes = static_cast<double>(bytes);
         table.add({double(processes), level_one, plan, own, double(boxes) / nodes, of_boxes / 1048576, peak / 1048576,
                    (peak - of_boxes) / processes});
     }
-    return table;
 }
 
 }  // namespace
 
-int main(int arguments, char** argument) {
-    std::string text;
-    for (const auto& measure : {level_one, levels_two_and_three, many_processes, against_bisection})
-        text += (text.empty() ? "{\n" : ",\n") + measure().json();
-    if (arguments > 1) std::ofstream(argument[1]) << text << "\n}\n";
+int main() {
+    for (const auto& measure : {level_one, levels_two_and_three, many_processes, against_bisection}) measure();
 }

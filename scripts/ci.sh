@@ -17,16 +17,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,/^[^#]/s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
 
 part_start() { scripts/setup.sh --bare && scripts/bare.sh; }
-
 part_tests() { scripts/test.sh; }
-
+part_asan() { scripts/sanitize.sh --unit; }
+part_tsan() { scripts/sanitize.sh --teams; }
+part_fuzz() { scripts/fuzz.sh --corpus; }
 part_clang() {
     scripts/setup.sh --sanitize &&
         cmake --preset clang -DSTEELYARD_UNITY=OFF -DSTEELYARD_TESTS=OFF -DSTEELYARD_CUDA=OFF >/dev/null &&
         cmake --build build-clang --target steelyard_commit >/dev/null &&
         scripts/read_sources.py build-clang
 }
-
 part_smpi() {
     local out
     out=$(mktemp -d)
@@ -37,12 +37,6 @@ part_smpi() {
     rm -rf "$out"
     return $code
 }
-
-part_asan() { scripts/sanitize.sh --unit; }
-
-part_tsan() { scripts/sanitize.sh --teams; }
-
-part_fuzz() { scripts/fuzz.sh --corpus; }
 
 parts=("$@")
 [[ $# -gt 0 ]] || parts=(start tests clang smpi asan tsan fuzz)

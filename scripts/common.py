@@ -1,19 +1,43 @@
 # SPDX-License-Identifier: MIT
 """The common part of the scripts: errors in one line, runs of programs, and files of results."""
+import argparse
+import contextlib
 import csv
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# The checkout. Links to this file, and copies in the place of links, lie in other folders of it.
+ROOT = next((str(p) for p in pathlib.Path(__file__).resolve().parents if (p / "CMakeLists.txt").is_file()), ".")
+
+
+def parser_of(doc):
+    """The parser of a script whose docstring is its help."""
+    return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def fail(what):
     """Prints one line on standard error, which names the error and a remedy, and ends with exit code 2."""
     print(f"{os.path.basename(sys.argv[0])}: {what}", file=sys.stderr)
     sys.exit(2)
+
+
+def note(what):
+    """Prints one line on standard error, and goes on."""
+    print(f"{os.path.basename(sys.argv[0])}: note: {what}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """The name under which a file is written. It is called `path` when it is whole."""
+    try:
+        yield path + ".tmp"
+        os.replace(path + ".tmp", path)
+    except OSError as e:
+        fail(f"cannot write {path}: {reason(e)}; choose another name")
 
 
 def mpiexec(ranks, *options):
@@ -46,29 +70,31 @@ def draw(name, path, *outdirs, options=()):
 
 def read_json(path, keys=(), advice=""):
     """A JSON file that must have these keys; else one line that ends in the advice."""
-    try:
-        with open(path) as f:
-            found = json.load(f)
-    except (OSError, ValueError) as e:
-        fail(f"cannot read {path}: {reason(e)}{advice and '; '}{advice}")
-    missing = [k for k in keys if not isinstance(found, dict) or k not in found]
-    if missing:
-        fail(f"{path} has no {missing[0]}{advice and '; '}{advice}")
-    return found
+    return read(path, lambda f: [json.load(f)] * 2, keys, "", advice)
 
 
 def read_csv(path, columns=(), advice=""):
     """The rows of a CSV file that must have these columns; else one line that ends in the advice."""
+
+    def rows(f):
+        table = csv.DictReader(f)
+        return list(table), table.fieldnames
+
+    return read(path, rows, columns, "column ", advice)
+
+
+def read(path, load, names, kind, advice):
+    """The first of two values that load() returns for a file; the second one must hold the names."""
+    advice = advice and f"; {advice}"
     try:
         with open(path) as f:
-            table = csv.DictReader(f)
-            rows, head = list(table), table.fieldnames or []
+            found, held = load(f)
     except (OSError, ValueError) as e:
-        fail(f"cannot read {path}: {reason(e)}{advice and '; '}{advice}")
-    missing = [c for c in columns if c not in head]
+        fail(f"cannot read {path}: {reason(e)}{advice}")
+    missing = [name for name in names if not isinstance(held, (dict, list)) or name not in held]
     if missing:
-        fail(f"{path} has no column {missing[0]}{advice and '; '}{advice}")
-    return rows
+        fail(f"{path} has no {kind}{missing[0]}{advice}")
+    return found
 
 
 def reason(error):
@@ -82,3 +108,11 @@ def write_json(path, content):
         json.dump(content, f, indent=1)
         f.write("\n")
     print(f"wrote {path}")
+
+
+def write_csv(path, rows):
+    """Writes dictionaries as rows. Its columns are all of their keys."""
+    with open(path, "w", newline="") as f:
+        table = csv.DictWriter(f, list(dict.fromkeys(key for r in rows for key in r)), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)

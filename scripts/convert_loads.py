@@ -7,13 +7,11 @@ DARMA/vt and its Load Balancing Analysis Framework (LBAF) write LBDatafiles, and
 holds several names. Files may be compressed (.json.br, with python3-brotli). docs/replay.md says how objects become
 cells.
 """
-import argparse
 import json
 import os
 import re
-import sys
 
-from common import fail, reason
+from common import fail, note, parser_of, reason
 from plotting import h5py, np
 
 MOST_ALONG = 1 << 20  # cells along an axis
@@ -112,9 +110,7 @@ def read(files):
             if phases is None:
                 phases, grid = mine, data.get("metadata", {}).get("attributes", {})
             elif [p[:2] for p in mine] != [p[:2] for p in phases]:
-                fail(
-                    f"{path}: its phases are not those of the file of rank 0; give files of one run, all of them whole"
-                )
+                fail(f"{path}: its phases are not those of the file of rank 0; give whole files of one run")
             else:
                 for p, more in zip(phases, mine):
                     p[2].extend(more[2])
@@ -150,9 +146,7 @@ def loads_of_objects(phases, path):
         if not ids or len(set(ids)) < len(ids):
             fail(f"{path}: phase {number} holds no objects, or one of them twice; give each an id of its own")
         if ids != [o[0] for o in phases[0][2]]:
-            fail(
-                f"{path}: the objects of phase {number} are not those of phase {phases[0][0]}; give phases of the same"
-            )
+            fail(f"{path}: the objects of phase {number} are not those of phase {phases[0][0]}; give the same ones")
     extents, places = places_of(phases[0][2], path)
     require_memory(16 * len(phases) * np.prod(extents, dtype=object), path)
     loads = np.zeros((len(phases), *extents))
@@ -172,9 +166,7 @@ def loads_of_boxes(phases, grid, ranks, path):
     for load, (number, _, objects) in zip(loads, phases):
         for _, time, _, box, _ in objects:
             if box is None:
-                fail(
-                    f"{path}: its metadata name cells, and some objects have no box of them; give the files as written"
-                )
+                fail(f"{path}: its metadata name cells, and some objects have no box; give the files as written")
             part = tuple(slice(low, high) for low, high in zip(*box))
             if len(part) != len(cells) or load[part].size == 0 or not np.isnan(load[part]).all():
                 fail(f"{path}: the boxes of phase {number} do not cover each cell once; give the files of all ranks")
@@ -185,24 +177,22 @@ def loads_of_boxes(phases, grid, ranks, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("files", metavar="DIRECTORY")
     parser.add_argument("out", metavar="OUT.h5")
     options = parser.parse_args()
     files = files_at(options.files)
     phases, grid = read(files)
     try:
-        loads = (
-            loads_of_boxes(phases, grid, len(files), options.files) if grid else loads_of_objects(phases, options.files)
-        )
+        if grid:
+            loads = loads_of_boxes(phases, grid, len(files), options.files)
+        else:
+            loads = loads_of_objects(phases, options.files)
     except (Senseless, MemoryError, TypeError) as e:
         fail(f"{options.files}: its metadata make no sense ({e}); {ASK}")
     pinned = max(sum(not o[4] for o in objects) for _, _, objects in phases)
     if pinned:
-        print(
-            f"convert_loads.py: note: {pinned} objects may not migrate; a replay moves them like others",
-            file=sys.stderr,
-        )
+        note(f"{pinned} objects may not migrate; a replay moves them like others")
     boundary = grid.get("boundary", ["wall"] * (loads.ndim - 1))
     try:
         with h5py.File(options.out, "w") as out:

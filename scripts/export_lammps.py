@@ -8,11 +8,7 @@ Positions, which are multiples of 2^-40 in a run, are exact in doubles below 2^1
 which LAMMPS does not know, all grow by 1. A usual LAMMPS refuses ids from 2^31 on, so a note names them. A state in two
 dimensions gets z = 0 in a box from -0.5 to 0.5.
 """
-import argparse
-import os
-import sys
-
-from common import fail, reason
+from common import fail, note, parser_of, reason, replacing
 from plotting import h5py, np
 
 
@@ -44,10 +40,9 @@ def write_data(path, ids, position, velocity, box, dimensions):
         bounds[2] = (-0.5, 0.5)
     ids = ids + 1 if ids.min() == 0 else ids
     if ids.max() >= 2**31:
-        note = f"ids go up to {ids.max()}; LAMMPS reads ids from 2^31 on only if built with LAMMPS_SIZES=bigbig"
-        print(f"export_lammps.py: note: {path}: {note}", file=sys.stderr)
-    unfinished = path + ".tmp"
-    with open(unfinished, "w") as f:
+        built = "LAMMPS reads ids from 2^31 on only if built with LAMMPS_SIZES=bigbig"
+        note(f"{path}: ids go up to {ids.max()}; {built}")
+    with replacing(path) as unfinished, open(unfinished, "w") as f:
         f.write(f"Steelyard's state, units lj, {dimensions} dimensions\n\n{len(ids)} atoms\n1 atom types\n\n")
         for (low, high), axis in zip(bounds, "xyz"):
             f.write(f"{low:.17g} {high:.17g} {axis}lo {axis}hi\n")
@@ -55,20 +50,16 @@ def write_data(path, ids, position, velocity, box, dimensions):
         f.writelines(f"{i} 1 {x:.17g} {y:.17g} {z:.17g}\n" for i, (x, y, z) in zip(ids, position))
         f.write("\nVelocities\n\n")
         f.writelines(f"{i} {x:.17g} {y:.17g} {z:.17g}\n" for i, (x, y, z) in zip(ids, velocity))
-    os.replace(unfinished, path)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("state", help="checkpoint_<step>.h5 or trajectory.h5")
     parser.add_argument("out", help="the data file to write")
     parser.add_argument("--frame", type=int, help="of a trajectory, counted from 0 (default: the last)")
     options = parser.parse_args()
     state = read_state(options.state, options.frame)
-    try:
-        write_data(options.out, *state)
-    except OSError as e:
-        fail(f"cannot write {options.out}: {reason(e)}; choose another name")
+    write_data(options.out, *state)
     print(f"wrote {options.out}: {len(state[0])} particles in {state[-1]} dimensions")
 
 

@@ -17,11 +17,8 @@ sources() {  # -name PATTERN [-o -name PATTERN ...]
     find . \( -name '.?*' -o -name build -o -name 'build-*' -o -name out -o -name results \) -prune -o \( "$@" \) -print0
 }
 
-clang=
-for tool in clang-format-14 clang-format; do
-    if command -v "$tool" >/dev/null && "$tool" --version | grep -q 'version 14\.'; then clang=$tool; break; fi
-done
-if [[ -n $clang ]]; then
+clang=$(command -v clang-format-14 || command -v clang-format || true)
+if [[ -n $clang ]] && "$clang" --version | grep -q 'version 14\.'; then
     mode=-i
     [[ $check == yes ]] && mode="--dry-run --Werror"
     # shellcheck disable=SC2086

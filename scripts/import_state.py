@@ -11,11 +11,9 @@ Angstrom), and --scale-velocity is tau / sigma in ps / Angstrom; both are 1 by d
 (scripts/setup.sh --slow).
 """
 import argparse
-import os
-import sys
 import warnings
 
-from common import fail, reason
+from common import fail, note, parser_of, reason, replacing
 from plotting import h5py, np
 
 
@@ -32,9 +30,9 @@ def look_at_kinds(atoms, path):
             some = ", ".join(str(v) for v in values[:4])
             fail(f"{path}: particles of {name} {some}; give a file of one type of particle")
     if np.any(values_of(atoms, "charges") != 0):
-        print(f"import_state.py: note: {path}: charges are dropped", file=sys.stderr)
+        note(f"{path}: charges are dropped")
     if len(getattr(atoms, "bonds", [])) > 0:
-        print(f"import_state.py: note: {path}: bonds are dropped", file=sys.stderr)
+        note(f"{path}: bonds are dropped")
 
 
 def read_universe(files, frame):
@@ -61,8 +59,7 @@ def read_universe(files, frame):
 
 
 def write_h5md(path, position, velocity, box):
-    unfinished = path + ".tmp"
-    with h5py.File(unfinished, "w") as f:
+    with replacing(path) as unfinished, h5py.File(unfinished, "w") as f:
         f.create_group("h5md").attrs["version"] = [1, 1]
         f["h5md"].create_group("creator").attrs.update(name="import_state.py", version="1")
         f["h5md"].create_group("author").attrs["name"] = "unknown"
@@ -74,7 +71,6 @@ def write_h5md(path, position, velocity, box):
         group["box"].attrs["boundary"] = ["periodic" if box is not None else "none"] * 3
         if box is not None:
             group["box/edges"] = box
-    os.replace(unfinished, path)
 
 
 def positive(text):
@@ -85,7 +81,7 @@ def positive(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("files", nargs="+", metavar="FILE", help="IN [TRAJECTORY] OUT.h5")
     parser.add_argument("--frame", type=int, default=-1, help="counted from 0 (default: the last)")
     parser.add_argument("--scale-length", type=positive, default=1, help="by which lengths are multiplied: 1 / sigma")
@@ -100,14 +96,10 @@ def main():
         velocity *= options.scale_velocity
     if box is not None:
         box *= options.scale_length
-    try:
-        write_h5md(out, position, velocity, box)
-    except OSError as e:
-        fail(f"cannot write {out}: {reason(e)}; choose another name")
-    print(
-        f"wrote {out}: {len(position)} particles, {'without' if velocity is None else 'with'} velocities, "
-        f"{'without a box' if box is None else 'in a box of ' + ' x '.join(f'{x:.6g}' for x in box)}"
-    )
+    write_h5md(out, position, velocity, box)
+    moving = "without" if velocity is None else "with"
+    where = "without a box" if box is None else "in a box of " + " x ".join(f"{x:.6g}" for x in box)
+    print(f"wrote {out}: {len(position)} particles, {moving} velocities, {where}")
 
 
 if __name__ == "__main__":

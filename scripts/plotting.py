@@ -28,6 +28,8 @@ except ImportError as e:
     with_debians_python(e)
 
 matplotlib.use("Agg")
+SIZES = {"axes.titlesize": 10, "legend.fontsize": 8, "figure.titlesize": 11}
+matplotlib.rcParams.update({**SIZES, "grid.alpha": 0.3})
 __all__ = ["LineCollection", "h5py", "matplotlib", "np", "plt"]
 AXES = "xyz"
 

@@ -22,7 +22,7 @@ import argparse
 import os
 import sys
 
-from common import fail
+from common import fail, parser_of
 from report import pictures
 from report.page import page, replace_file
 from report.run import is_result, read_run
@@ -79,7 +79,7 @@ def write_page(arguments, reload=None, going=()):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("outdirs", nargs="+", metavar="OUT")
     output = "the page (default: report.html in the first OUT), or the one picture of --only"
     parser.add_argument("--output", metavar="FILE", help=output)

@@ -76,23 +76,30 @@ reported() {
     echo "$name: FINDING: the sanitizer does not report a fault made on purpose; its other silence means nothing"
 }
 
-# program NAME RANKS THREADS ISA EXIT_CODE DECK [key=value | --option value]...: the program with outputs in a directory
-# of its own, $work/NAME. ISA: scalar, portable, avx2, avx512, or any (the best of this processor).
+# program NAME RANKS THREADS ISA [DECK] [key=value | --option value]...: the program with outputs in a directory of its
+# own, $work/${preset}_NAME. ISA: scalar, portable, avx2, avx512, or any (the best of this processor). DECK: by default
+# a small collision. CODE: the exit code, by default 0.
 program() {
-    local name=$1 ranks=$2 threads=$3 isa=$4 expected=$5 deck=$6 arguments=()
-    shift 6
+    local name=${preset}_$1 ranks=$2 deck=$tiny arguments=()
+    local -x OMP_NUM_THREADS=$3
+    [[ $4 == any ]] || local -x STEELYARD_ISA=$4
+    shift 4
     while [[ $# -gt 0 ]]; do
         case $1 in
-            --*) arguments+=("$1" "$2"); shift 2 ;;
-            *) arguments+=(--set "$1"); shift ;;
+            inputs/*) deck=$1 ;;
+            --*) arguments+=("$1" "$2"); shift ;;
+            *) arguments+=(--set "$1") ;;
         esac
+        shift
     done
-    [[ $isa == any ]] || local -x STEELYARD_ISA=$isa
-    local -x OMP_NUM_THREADS=$threads
-    check "$name" "$expected" "$mpiexec" -n "$ranks" "build-$preset/steelyard" run "$deck" --quiet --out \
-        "$work/$name" "${arguments[@]}"
+    check "$name" "${CODE:-0}" "$mpiexec" -n "$ranks" "build-$preset/steelyard" run "$deck" --quiet \
+        --out "$work/$name" "${arguments[@]}"
 }
+# Settings of many runs.
+tiny=inputs/tiny.yaml host=accelerator.backend=host always=balance.criterion=every
+counted=(balance.every=5 balance.clock=work)
 
+two_at_a_time() { [[ $(jobs -rp | wc -l) -lt 2 ]] || wait -n; }
 has() { grep -qw "$1" /proc/cpuinfo; }
 
 # The faults made on purpose must be reported.
@@ -111,33 +118,22 @@ asan_controls() {
 # asan_tests FOLDER...: unit tests of these folders of tests/, then the MPI tests on one, two and four ranks where they
 # are registered for so many.
 asan_tests() {
-    local test threads
+    local test binary folders=("${@/#/build-asan/tests/}")
     for test in $(ctest --test-dir build-asan -N -L unit | sed -n 's/.*: \(test_[a-z_]*\)$/\1/p'); do
-        [[ -n $(source_of "$test" "$@") ]] || continue
+        binary=$(find "${folders[@]}" -type f -name "$test")
         local options=$asan_options
         [[ $test == test_deck ]] && options=$ASAN_OPTIONS
-        [[ $(jobs -rp | wc -l) -lt 2 ]] || wait -n  # two at a time
-        LIMIT=600 OMP_NUM_THREADS=2 ASAN_OPTIONS=$options \
-            check "asan_$test" 0 "$(find build-asan/tests -type f -name "$test")" &
+        two_at_a_time
+        [[ -z $binary ]] || LIMIT=600 OMP_NUM_THREADS=2 ASAN_OPTIONS=$options check "asan_$test" 0 "$binary" &
     done
     wait
     for test in $(ctest --test-dir build-asan -N -L mpi | sed -n 's/.*: \(test_[a-z_]*_[124]\)$/\1/p'); do
-        [[ -n $(source_of "${test%_*}" "$@") ]] || continue
-        threads=1
-        [[ $test == *_1 ]] && threads=2
-        LIMIT=600 OMP_NUM_THREADS=$threads ASAN_OPTIONS=$asan_options check "asan_$test" 0 \
-            "$mpiexec" -n "${test##*_}" "$(find build-asan/tests -type f -name "${test%_*}")"
+        binary=$(find "${folders[@]}" -type f -name "${test%_*}")
+        [[ -z $binary ]] || LIMIT=600 OMP_NUM_THREADS=$((1 + (${test##*_} == 1))) ASAN_OPTIONS=$asan_options \
+            check "asan_$test" 0 "$mpiexec" -n "${test##*_}" "$binary"
     done
-
     [[ $(wc -l <"$verdicts") -gt 20 ]] ||
         { echo "sanitize.sh: ctest lists no tests in build-asan" >&2; echo FINDING >>"$verdicts"; exit 1; }
-}
-
-# source_of TEST FOLDER...: its source, where it is in one of these folders of tests/.
-source_of() {
-    local name=$1 folder
-    shift
-    for folder in "$@"; do ls "tests/$folder/$name.cpp" 2>/dev/null; done
 }
 
 unit_runs() {
@@ -151,7 +147,7 @@ team_tests="test_round test_over_all test_chain test_partition test_nested test_
 teams_runs() {
     local test
     for test in $team_tests; do
-        [[ $(jobs -rp | wc -l) -lt 2 ]] || wait -n  # two at a time
+        two_at_a_time
         LIMIT=600 check "tsan_$test" 0 build-tsan/tests/balance/"$test" &
     done
     wait
@@ -159,28 +155,26 @@ teams_runs() {
 
 # space_runs: the engine in three dimensions: off-centre slabs between walls, a liquid, a box one cell deep.
 space_runs() {
-    local deck=inputs/collision_3d.yaml always=(balance.every=5 balance.clock=work balance.criterion=every)
+    local deck=inputs/collision_3d.yaml
     local small=(system.box='[30,15,15]' run.steps=60 system.slabs.0.lower='[3,3,3]' system.slabs.0.upper='[14,11,11]'
         system.slabs.1.lower='[15.2,4,4]' system.slabs.1.upper='[27,12,12]')
-    program "${preset}_space_plain"       1 2 scalar 0 $deck "${small[@]}"
-    program "${preset}_space_melt"        2 2 any    0 inputs/melt.yaml run.steps=100 grid.tile=4 \
-        system.slabs.0.cells='[5,6,7]'
-    program "${preset}_space_double"      3 2 any    0 $deck "${small[@]}" run.precision=double grid.skin=0.2 \
-        output.fields_every=20 output.trajectory_every=20
-    program "${preset}_space_thin"        2 1 scalar 0 $deck "${small[@]}" grid.skin=0 system.box='[30,15,5.5]' \
+    program space_plain 1 2 scalar $deck "${small[@]}"
+    program space_melt 2 2 any inputs/melt.yaml run.steps=100 grid.tile=4 system.slabs.0.cells='[5,6,7]'
+    program space_double 3 2 any $deck "${small[@]}" run.precision=double grid.skin=0.2 output.fields_every=20 \
+        output.trajectory_every=20
+    program space_thin 2 1 scalar $deck "${small[@]}" grid.skin=0 system.box='[30,15,5.5]' \
         system.slabs.0.upper='[14,11,5]' system.slabs.1.upper='[27,12,5]'
-    program "${preset}_space_balanced"    3 2 any    0 $deck "${small[@]}" "${always[@]}" balance.processes=12 \
+    program space_balanced 3 2 any $deck "${small[@]}" "${counted[@]}" $always balance.processes=12 \
         balance.compare='[particle_count,hybrid,a1,b1]' balance.partition.cut=cells checkpoint.every=30
-    program "${preset}_space_rcb"         4 1 scalar 0 $deck "${small[@]}" run.steps=20 "${always[@]}" \
-        balance.partition.kind=rcb comm.aggregate=node comm.ranks_per_node=2
-    program "${preset}_space_zones"       1 2 scalar 0 $deck "${small[@]}" run.steps=40 accelerator.backend=host \
-        accelerator.threads=2 accelerator.every=10 checkpoint.every=20
-    program "${preset}_space_zones_2"     2 1 any    0 $deck "${small[@]}" "${always[@]}" accelerator.backend=host \
-        accelerator.devices=2 accelerator.every=8
-    program "${preset}_space_restart"     2 2 any    0 $deck "${small[@]}" run.steps=90 \
+    program space_rcb 4 1 scalar $deck "${small[@]}" run.steps=20 "${counted[@]}" $always balance.partition.kind=rcb \
+        comm.aggregate=node comm.ranks_per_node=2
+    program space_zones 1 2 scalar $deck "${small[@]}" run.steps=40 $host accelerator.threads=2 accelerator.every=10 \
+        checkpoint.every=20
+    program space_zones_2 2 1 any $deck "${small[@]}" "${counted[@]}" $always $host accelerator.devices=2 \
+        accelerator.every=8
+    program space_restart 2 2 any $deck "${small[@]}" run.steps=90 \
         --restart "$work/${preset}_space_balanced/checkpoint_30.h5"
-    program "${preset}_space_other_dimension" 1 1 any 3 inputs/tiny.yaml \
-        --restart "$work/${preset}_space_balanced/checkpoint_30.h5"
+    CODE=3 program space_other_dimension 1 1 any --restart "$work/${preset}_space_balanced/checkpoint_30.h5"
 }
 
 asan_runs() {
@@ -189,70 +183,61 @@ asan_runs() {
     # The lower left slab flies into the corner.
     local corner=(run.dt=0.001 system.box='[234,122]' system.slabs.0.lower='[0.5,0.5]'
         system.slabs.0.velocity='[-20,-20]')
-    local tiny=inputs/tiny.yaml all='balance.compare=[time_average,moving_average,particle_count,hybrid,a1,b1]'
-    program asan_plain                1 1 scalar 0 $tiny run.steps=40
-    program asan_threads_double       1 2 scalar 0 $tiny run.steps=40 run.precision=double
-    program asan_walls                2 2 scalar 0 $tiny run.steps=60 "${corner[@]}" \
-        system.boundary='[reflecting,reflecting]'
-    program asan_walls_double         3 1 scalar 0 $tiny run.steps=50 "${corner[@]}" \
-        system.boundary='[reflecting,periodic]' run.precision=double
-    program asan_soft_sphere          2 1 scalar 0 $tiny run.steps=40 system.potential.kind=soft_sphere \
-        system.potential.shift=force
-    program asan_liquid               2 1 scalar 0 inputs/liquid.yaml run.steps=30 system.slabs.0.cells='[60,60]' \
-        grid.tile='[5,9]' grid.skin=0
-    program asan_best_mixed           2 1 any    0 $tiny run.steps=200 output.every=7
-    program asan_best_double          1 2 any    0 $tiny run.steps=200 run.precision=double grid.skin=0.2 grid.tile=12
-    has avx2 && program asan_avx2     4 1 avx2   0 $tiny run.steps=100 grid.tile=32
-    program asan_wall_r1_gain         2 2 scalar 0 $tiny run.steps=60 balance.every=5
-    program asan_wall_a1_always       3 1 any    0 $tiny run.steps=200 balance.every=3 balance.model=a1 \
-        balance.criterion=every balance.partition.cut=patches
-    program asan_wall_b1_rcb          4 1 any    0 $tiny run.steps=200 balance.every=4 balance.model=b1 \
-        balance.criterion=every balance.partition.kind=rcb
-    program asan_work_all_models      3 1 scalar 0 $tiny run.steps=30 balance.every=5 balance.clock=work \
-        balance.processes=24 "$all" balance.partition.cut=cells balance.criterion=every output.fields_every=10
-    program asan_work_hilbert         2 2 any    0 $tiny run.steps=120 balance.every=5 balance.clock=work \
-        balance.processes=40 balance.noise=0.05 balance.partition.order=hilbert balance.partition.sticky=false \
-        balance.criterion=every balance.constants.threshold=0.1 balance.model=hybrid
-    program asan_work_tree_spill      2 1 any    0 $tiny run.steps=120 balance.every=5 balance.clock=work \
-        balance.processes=9 balance.partition.order=tree balance.work.capacity=6 balance.work.spill=1e-8 \
-        'balance.work.region={lower: [100, 20], upper: [150, 90], factor: 3}' \
-        balance.partition.min_width=3 balance.partition.max_particles_per_process=4000 output.trajectory_every=40
-    program asan_zones                1 1 scalar 0 $tiny run.steps=60 accelerator.backend=host accelerator.every=10 \
-        checkpoint.every=30
-    program asan_zones_2_ranks        2 1 any    0 $tiny run.steps=80 accelerator.backend=host accelerator.devices=2 \
-        accelerator.every=8 balance.every=10 balance.criterion=every
-    program asan_messages_node        4 1 any    0 $tiny run.steps=60 comm.aggregate=node comm.ranks_per_node=2 \
-        balance.every=10 balance.criterion=every
-    program asan_messages_one_by_one  3 1 scalar 0 $tiny run.steps=40 comm.aggregate=none comm.overlap=none \
-        comm.order=far_first comm.ranks_per_node=1
-    program asan_checkpoints          3 1 scalar 0 $tiny run.steps=40 balance.every=5 balance.clock=work \
-        balance.processes=12 checkpoint.every=10 checkpoint.keep=3 output.fields_every=20 \
-        output.trajectory_every=20
-    program asan_restart_on_4         4 1 scalar 0 $tiny run.steps=60 balance.every=5 balance.clock=work \
-        balance.processes=12 --restart "$work/asan_checkpoints/checkpoint_30.h5"
-    program asan_restart_other_dt     1 2 any    0 $tiny run.steps=120 run.dt=0.0002 output.trajectory_every=50 \
+    local all='balance.compare=[time_average,moving_average,particle_count,hybrid,a1,b1]'
+    program plain 1 1 scalar run.steps=40
+    program threads_double 1 2 scalar run.steps=40 run.precision=double
+    program walls 2 2 scalar run.steps=60 "${corner[@]}" system.boundary='[reflecting,reflecting]'
+    program walls_double 3 1 scalar run.steps=50 "${corner[@]}" system.boundary='[reflecting,periodic]' \
+        run.precision=double
+    program soft_sphere 2 1 scalar run.steps=40 system.potential.kind=soft_sphere system.potential.shift=force
+    program liquid 2 1 scalar inputs/liquid.yaml run.steps=30 system.slabs.0.cells='[60,60]' grid.tile='[5,9]' \
+        grid.skin=0
+    program best_mixed 2 1 any run.steps=200 output.every=7
+    program best_double 1 2 any run.steps=200 run.precision=double grid.skin=0.2 grid.tile=12
+    has avx2 && program avx2 4 1 avx2 run.steps=100 grid.tile=32
+    program wall_r1_gain 2 2 scalar run.steps=60 balance.every=5
+    program wall_a1_always 3 1 any run.steps=200 balance.every=3 balance.model=a1 $always balance.partition.cut=patches
+    program wall_b1_rcb 4 1 any run.steps=200 balance.every=4 balance.model=b1 $always balance.partition.kind=rcb
+    program work_all_models 3 1 scalar run.steps=30 "${counted[@]}" balance.processes=24 "$all" \
+        balance.partition.cut=cells $always output.fields_every=10
+    program work_hilbert 2 2 any run.steps=120 "${counted[@]}" balance.processes=40 balance.noise=0.05 \
+        balance.partition.order=hilbert balance.partition.sticky=false $always \
+        balance.constants.threshold=0.1 balance.model=hybrid
+    program work_tree_spill 2 1 any run.steps=120 "${counted[@]}" balance.processes=9 balance.partition.order=tree \
+        balance.work.capacity=6 balance.work.spill=1e-8 \
+        'balance.work.region={lower: [100, 20], upper: [150, 90], factor: 3}' balance.partition.min_width=3 \
+        balance.partition.max_particles_per_process=4000 output.trajectory_every=40
+    program zones 1 1 scalar run.steps=60 $host accelerator.every=10 checkpoint.every=30
+    program zones_2_ranks 2 1 any run.steps=80 $host accelerator.devices=2 accelerator.every=8 balance.every=10 $always
+    program messages_node 4 1 any run.steps=60 comm.aggregate=node comm.ranks_per_node=2 balance.every=10 $always
+    program messages_one_by_one 3 1 scalar run.steps=40 comm.aggregate=none comm.overlap=none comm.order=far_first \
+        comm.ranks_per_node=1
+    program checkpoints 3 1 scalar run.steps=40 "${counted[@]}" balance.processes=12 checkpoint.every=10 \
+        checkpoint.keep=3 output.fields_every=20 output.trajectory_every=20
+    program restart_on_4 4 1 scalar run.steps=60 "${counted[@]}" balance.processes=12 \
+        --restart "$work/asan_checkpoints/checkpoint_30.h5"
+    program restart_other_dt 1 2 any run.steps=120 run.dt=0.0002 output.trajectory_every=50 \
         --restart "$work/asan_checkpoints/checkpoint_40.h5"
-    program asan_strip_restart        3 1 scalar 0 inputs/strip_t1.yaml run.steps=1030 balance.every=5 \
-        balance.processes=24 balance.clock=work 'balance.compare=[hybrid,a1,b1]' --restart restarts/strip_t1.h5
-    program asan_stopped_early        2 1 any   75 $tiny run.steps=1000000 checkpoint.time_limit_seconds=5
-    program asan_two_checkpoints      3 1 any    0 $tiny run.steps=100 checkpoint.every=50
+    program strip_restart 3 1 scalar inputs/strip_t1.yaml run.steps=1030 "${counted[@]}" balance.processes=24 \
+        'balance.compare=[hybrid,a1,b1]' --restart restarts/strip_t1.h5
+    CODE=75 program stopped_early 2 1 any run.steps=1000000 checkpoint.time_limit_seconds=5
+    program two_checkpoints 3 1 any run.steps=100 checkpoint.every=50
     printf 'damaged' | dd of="$work/asan_two_checkpoints/checkpoint_100.h5" bs=1 seek=200000 conv=notrunc status=none
     cp -r "$work/asan_two_checkpoints" "$work/asan_damaged_goes_back"
-    program asan_damaged_goes_back    2 1 any    0 $tiny run.steps=110 --restart auto
-    program asan_damaged_refused      2 1 any    3 $tiny run.steps=110 \
-        --restart "$work/asan_two_checkpoints/checkpoint_100.h5"
-    program asan_dt_too_long          2 1 any    4 $tiny run.steps=50 run.dt=0.03
+    program damaged_goes_back 2 1 any run.steps=110 --restart auto
+    CODE=3 program damaged_refused 2 1 any run.steps=110 --restart "$work/asan_two_checkpoints/checkpoint_100.h5"
+    CODE=4 program dt_too_long 2 1 any run.steps=50 run.dt=0.03
     # A signal's job ends by MPI_Abort, which frees nothing.
     OMP_NUM_THREADS=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 check asan_signalled 75 \
         timeout --preserve-status --signal=USR1 10 "$mpiexec" -n 2 \
         build-asan/steelyard run $tiny --quiet --out "$work/asan_signalled" --set run.steps=1000000
     OMP_NUM_THREADS=1 check asan_predict 0 "$mpiexec" -n 2 build-asan/steelyard predict $tiny --quiet \
         --out "$work/asan_predict" --set balance.every=20 --processes 1,2,3
-    program asan_predicted_and_traced 2 1 any    0 $tiny run.steps=50 balance.every=20 \
-        --prediction "$work/asan_predict/predict.json" --trace-messages "$work/asan_messages.csv"
+    program predicted_and_traced 2 1 any run.steps=50 balance.every=20 --prediction "$work/asan_predict/predict.json" \
+        --trace-messages "$work/asan_messages.csv"
     OMP_NUM_THREADS=1 check asan_replay 0 \
         "$mpiexec" -n 2 build-asan/replay_messages "$work/asan_messages.csv" --rounds 1
-    program asan_bad_deck             2 1 any    2 $tiny run.stepz=50
+    CODE=2 program bad_deck 2 1 any run.stepz=50
     space_runs
 }
 
@@ -264,36 +249,32 @@ tsan_runs() {
     reported tsan_control_race 'ThreadSanitizer: data race' $control race
     check tsan_control_none 0 $control none
 
-    local tests=build-tsan/tests tiny=inputs/tiny.yaml threads
+    local tests=build-tsan/tests threads test
     for threads in 2 3 4; do
         OMP_NUM_THREADS=$threads check "tsan_test_parallel_${threads}_threads" 0 $tests/app/test_parallel
     done
-    LIMIT=600 OMP_NUM_THREADS=3 check tsan_test_engine_1 0 "$mpiexec" -n 1 $tests/app/test_engine
-    LIMIT=600 OMP_NUM_THREADS=2 check tsan_test_engine_2 0 "$mpiexec" -n 2 $tests/app/test_engine
     OMP_NUM_THREADS=2 check tsan_test_kernels 0 $tests/md/test_kernels
     check tsan_test_gpu_zone 0 $tests/gpu/test_gpu_zone
-    LIMIT=600 OMP_NUM_THREADS=2 check tsan_test_zones_2 0 "$mpiexec" -n 2 $tests/app/test_zones
-    LIMIT=600 OMP_NUM_THREADS=2 check tsan_test_messages_2 0 "$mpiexec" -n 2 $tests/app/test_messages
+    LIMIT=600 OMP_NUM_THREADS=3 check tsan_test_engine_1 0 "$mpiexec" -n 1 $tests/app/test_engine
+    for test in engine zones messages; do
+        LIMIT=600 OMP_NUM_THREADS=2 check tsan_test_${test}_2 0 "$mpiexec" -n 2 "$tests/app/test_$test"
+    done
 
-    program tsan_plain                1 4 scalar 0 $tiny run.steps=40
-    program tsan_double               1 2 any    0 $tiny run.steps=100 run.precision=double output.every=10
-    program tsan_balanced             1 4 any    0 $tiny run.steps=100 balance.every=5 balance.processes=12 \
-        balance.criterion=every checkpoint.every=25
-    program tsan_balanced_scalar      2 2 scalar 0 $tiny run.steps=40 balance.every=5 balance.criterion=every \
-        checkpoint.every=20
-    program tsan_gain                 2 3 any    0 $tiny run.steps=150 balance.every=10 balance.partition.kind=rcb \
-        checkpoint.every=50 output.fields_every=50
-    program tsan_work                 2 4 any    0 $tiny run.steps=100 balance.every=5 balance.clock=work \
-        balance.processes=24 'balance.compare=[particle_count,hybrid,a1]' balance.partition.cut=cells \
-        balance.criterion=every checkpoint.every=50 output.trajectory_every=50
-    program tsan_restart              1 3 any    0 $tiny run.steps=160 balance.every=5 balance.clock=work \
-        balance.processes=24 --restart "$work/tsan_work/checkpoint_100.h5"
-    program tsan_zones                1 2 any    0 $tiny run.steps=100 accelerator.backend=host accelerator.threads=2 \
-        accelerator.every=10 checkpoint.every=50
-    program tsan_zones_2_ranks        2 2 scalar 0 $tiny run.steps=40 accelerator.backend=host accelerator.devices=2 \
-        accelerator.every=8 balance.every=10 balance.criterion=every
-    program tsan_walls                2 2 any    0 $tiny run.steps=100 system.box='[234,122]' \
-        system.boundary='[reflecting,reflecting]' balance.every=7
+    program plain 1 4 scalar run.steps=40
+    program double 1 2 any run.steps=100 run.precision=double output.every=10
+    program balanced 1 4 any run.steps=100 balance.every=5 balance.processes=12 $always checkpoint.every=25
+    program balanced_scalar 2 2 scalar run.steps=40 balance.every=5 $always checkpoint.every=20
+    program gain 2 3 any run.steps=150 balance.every=10 balance.partition.kind=rcb checkpoint.every=50 \
+        output.fields_every=50
+    program work 2 4 any run.steps=100 "${counted[@]}" balance.processes=24 \
+        'balance.compare=[particle_count,hybrid,a1]' balance.partition.cut=cells $always \
+        checkpoint.every=50 output.trajectory_every=50
+    program restart 1 3 any run.steps=160 "${counted[@]}" balance.processes=24 \
+        --restart "$work/tsan_work/checkpoint_100.h5"
+    program zones 1 2 any run.steps=100 $host accelerator.threads=2 accelerator.every=10 checkpoint.every=50
+    program zones_2_ranks 2 2 scalar run.steps=40 $host accelerator.devices=2 accelerator.every=8 balance.every=10 \
+        $always
+    program walls 2 2 any run.steps=100 system.box='[234,122]' system.boundary='[reflecting,reflecting]' balance.every=7
     space_runs
 }
 

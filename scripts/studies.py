@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Runs of the program for the scripts in bench/ and reproduce/: options, builds, rounds, quiet machines, tables."""
-import argparse
 import contextlib
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
 import tempfile
 import time
 
-from common import ROOT, call, fail, read_csv, read_json, words
+from common import ROOT, call, fail, parser_of, read_csv, read_json, words
 
 # The file of results that a command of the program writes, where it is not summary.json.
 RESULTS = {"partition": "partition.json", "predict": "predict.json"}
@@ -20,10 +20,16 @@ QUIET = 0.04  # part of all cores that other programs, or the host of this machi
 TRIES = 5  # runs of a measurement that others disturb
 
 
-def options_of(doc):
-    """The parser of a script whose docstring is its help. Paths are relative to the checkout from now on."""
+def options_of(doc, rounds=None):
+    """The parser of a script whose docstring is its help. Paths are relative to the checkout from now on.
+
+    rounds: The name of an option for the number of rounds, if the script has one.
+    """
     os.chdir(ROOT)
-    return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(doc)
+    if rounds:
+        parser.add_argument(rounds, type=int, default=5, help="rounds (default: 5)")
+    return parser
 
 
 def build(*targets, preset="default", setup=None):
@@ -54,6 +60,13 @@ def steelyard(*arguments, out, settings=(), start=(), binary="build/steelyard", 
         with open(record, "w") as f:
             json.dump(command, f)
     return read_json(os.path.join(out, RESULTS.get(arguments[0], "summary.json")))
+
+
+def simulated(ranks, deck, out, settings):
+    """Runs a deck on ranks of a simulated cluster (scripts/simulate.sh) and returns its summary."""
+    shutil.rmtree(out, ignore_errors=True)
+    call(["scripts/simulate.sh", ranks, deck, "--out", out, "--quiet", *words(settings)])
+    return read_json(os.path.join(out, "summary.json"))
 
 
 @contextlib.contextmanager
@@ -113,6 +126,22 @@ def quiet(run):
         if best["others"] <= QUIET:
             break
     return best
+
+
+def table(*columns):
+    """Prints the heads of a table of text. Returns the function that prints a row of it.
+
+    columns: Pairs of a head and the format of a column's values, such as "<10" or "8.2f". A text in the place of a
+    number gets the width of the column.
+    """
+    of_texts = [re.sub(r"^(<?)(\d+).*", lambda m: (m[1] or ">") + m[2], form) for _, form in columns]
+
+    def row(*values):
+        forms = (t if isinstance(v, str) else form for v, t, (_, form) in zip(values, of_texts, columns))
+        print("".join(map(format, values, forms)), flush=True)
+
+    row(*(head for head, _ in columns))
+    return row
 
 
 def markdown_row(cells):

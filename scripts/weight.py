@@ -17,13 +17,12 @@ is that of a function if there is a parenthesis before the brace and no "=" befo
 statement directly in a class, with a type and without such a parenthesis; "int a, b" is two. Code that macros write is
 not seen, and branches of #if with unequal braces confuse the count of their file.
 """
-import argparse
 import collections
 import os
 import re
 import subprocess
 
-from common import ROOT, fail
+from common import ROOT, fail, parser_of
 from studies import markdown_head, markdown_row
 
 PRODUCT = ("app", "balance", "comm", "md", "gpu", "predict", "tools")
@@ -176,7 +175,7 @@ def column(root, commit, number):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("commits", nargs="*", default=["HEAD"], metavar="COMMIT", help="default: HEAD")
     parser.add_argument("--root", default=ROOT, help="the checkout (default: that of this script)")
     parser.add_argument("--largest", type=int, default=5, help="how many of the largest pieces (default: 5)")

@@ -1,29 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The time that balancing by r1 adds to a million particles on two ranks, in balance or not.
+"""The time that balancing by r1 adds to a million particles on two ranks, in balance or not. docs/performance.md
 
 Runs take turns, without balancing and with it every 20 and every 5 steps. The additional wall time is all that
-balancing costs: timers, model, partition, migration, and rebuilds that would not have been due.
+balancing costs. Centred: even halves are a perfect split, and balancing can win nothing. Off-centre: even halves hold
+81 and 19 % of the particles.
 
-Centred: two slabs of half a million particles meet in the middle of the box. Even halves are a perfect split, and
-balancing can win nothing.
-
-Off-centre: even halves hold 81 and 19 % of the particles. The balanced run is compared with the run without balancing
-and with the same slabs centred.
-
-The case `gain` is the program's default: it migrates if it pays, with a rebuild that is due. The case `every`
-makes a new partition and migrates each time, due or not, as the paper's experiment does. Writes
-results/balancing/summary.json.
+The case `gain` is the program's default: it migrates if it pays, with a rebuild that is due. The case `every` makes a
+new partition and migrates each time, as the paper's experiment does. Writes results/balancing/summary.json.
 """
-import os
-import sys
 import statistics
 
 import vs_lammps
-
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import write_json
-from studies import build, in_turns, options_of
+from studies import build, in_turns, options_of, table
 
 SIZES = dict(w=500, h=500)
 CASE = vs_lammps.Case("slab", SIZES, vs_lammps.slab_deck, 100, 300, 2, 1, 2)
@@ -42,9 +32,7 @@ RUNS = {  # name: settings, sizes
 
 
 def main():
-    parser = options_of(__doc__)
-    parser.add_argument("--runs", type=int, default=5, help="rounds (default: 5)")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, "--runs").parse_args()
     build("steelyard")
     runs = in_turns(arguments.runs, RUNS, lambda name: vs_lammps.ours(CASE, "mixed", *RUNS[name]))
     particles = runs["centred"][0][1]["particles"]
@@ -52,11 +40,10 @@ def main():
     migrations = {name: [s["balancing"]["migrations"] for _, s in of_name] for name, of_name in runs.items()}
     out = dict(simulated=False, particles=particles, ranks=2, rates=rates, migrations=migrations, more_time={})
     print(f"{particles} particles on two ranks, steps 100 to 400, medians of {arguments.runs} rounds")
-    print(f"{'':<30}{'M atom-steps/s':>15}{'more time than centred':>24}{'migrations':>12}")
+    row = table(("", "<30"), ("M atom-steps/s", "15.1f"), ("more time than centred", "24.1%"), ("migrations", "12.0f"))
     for name in RUNS:
         more = out["more_time"][name] = statistics.median(a / b for a, b in zip(rates["centred"], rates[name])) - 1
-        median, moves = statistics.median(rates[name]), statistics.median(migrations[name])
-        print(f"{name:<30}{median / 1e6:>15.1f}{more * 100:>22.1f} %{moves:>12.0f}")
+        row(name, statistics.median(rates[name]) / 1e6, more, statistics.median(migrations[name]))
     write_json("results/balancing/summary.json", out)
 
 

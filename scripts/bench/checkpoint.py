@@ -7,15 +7,13 @@ to the flush on the disk, as dd's. The last column adds what dd does not do: dig
 random bytes from memory. Writes results/checkpoint/summary.json.
 """
 import os
-import sys
 import statistics
 import subprocess
 import tempfile
 import time
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, mpiexec, write_json
-from studies import build, options_of, run_of
+from studies import build, options_of, run_of, table
 
 FOLDER = "results/checkpoint"
 DECK = """system:
@@ -45,25 +43,20 @@ def pair(ranks):
 
 
 def main():
-    parser = options_of(__doc__)
-    parser.add_argument("--runs", type=int, default=5, help="pairs (default: 5)")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, "--runs").parse_args()
     build("steelyard")
     os.makedirs(FOLDER, exist_ok=True)
     ranks, pairs = 2, []
-    print(f"{'bytes':>12}{'ours MB/s':>12}{'dd MB/s':>12}{'ratio':>8}{'verified':>10}")
+    row = table(("bytes", "12"), ("ours MB/s", "12.0f"), ("dd MB/s", "12.0f"), ("ratio", "8.2f"), ("verified", "10.2f"))
     for _ in range(arguments.runs):
         size, mine, whole, theirs = pair(ranks)
         pairs.append((mine, whole, theirs))
-        ratios = f"{mine / theirs:>8.2f}{whole / theirs:>10.2f}"
-        print(f"{size:>12}{mine * 1e-6:>12.0f}{theirs * 1e-6:>12.0f}{ratios}", flush=True)
+        row(size, mine * 1e-6, theirs * 1e-6, mine / theirs, whole / theirs)
     ratio, verified = (statistics.median(p[i] / p[2] for p in pairs) for i in (0, 1))
     print(f"median ratio {ratio:.2f}, with verification {verified:.2f}")
-    mine, theirs = ([p[i] for p in pairs] for i in (0, 2))
-    rates = dict(bytes_per_second=mine, dd_bytes_per_second=theirs)
-    write_json(
-        f"{FOLDER}/summary.json", dict(simulated=False, ranks=ranks, **rates, ratio=ratio, ratio_verified=verified)
-    )
+    rates = {key: [p[i] for p in pairs] for key, i in (("bytes_per_second", 0), ("dd_bytes_per_second", 2))}
+    out = dict(simulated=False, ranks=ranks, **rates, ratio=ratio, ratio_verified=verified)
+    write_json(f"{FOLDER}/summary.json", out)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, read_csv, write_json
+from export_lammps import write_data
 from plotting import h5py, np
-from studies import build, options_of, steelyard
+from studies import build, options_of, steelyard, table
 
 STEPS = 200
 MELT = ["system.slabs.0.cells=[14,14,14]", "system.potential.shift=energy"]
@@ -41,7 +41,6 @@ atom_style atomic
 atom_modify sort 0 0
 boundary {boundary}
 read_data start.data
-mass 1 1.0
 pair_style lj/cut 2.5
 pair_coeff 1 1 1.0 1.0 2.5
 pair_modify shift yes
@@ -93,18 +92,9 @@ def thermo(row, state):
 
 def lammps(folder, state):
     """LAMMPS's forces at the state, and its energy and pressure there and 200 steps later."""
-    n, box, flat = len(state["position"]), state["box"], state["dimension"] == 2
-    z = (-0.5, 0.5) if flat else (0, box[2])
-    with open(os.path.join(folder, "start.data"), "w") as f:
-        f.write(
-            f"start state\n\n{n} atoms\n1 atom types\n\n0 {box[0]!r} xlo xhi\n0 {box[1]!r} ylo yhi\n"
-            f"{z[0]!r} {z[1]!r} zlo zhi\n\nAtoms\n\n"
-        )
-        for i, x in enumerate(state["position"]):
-            f.write(f"{i + 1} 1 {x[0]:.17g} {x[1]:.17g} {x[2]:.17g}\n")
-        f.write("\nVelocities\n\n")
-        for i, v in enumerate(state["velocity"]):
-            f.write(f"{i + 1} {v[0]:.17g} {v[1]:.17g} {v[2]:.17g}\n")
+    n, flat = len(state["position"]), state["dimension"] == 2
+    values = (state[name] for name in ("position", "velocity", "box", "dimension"))
+    write_data(os.path.join(folder, "start.data"), np.arange(1, n + 1), *values)
     walls = "".join(f" {axis}lo EDGE {axis}hi EDGE" for axis, p in zip("xyz", state["periodic"]) if not p)
     boundary = " ".join("p" if p else "f" for p in state["periodic"]) + " p" * flat
     values = dict(dt=state["dt"], dimension=state["dimension"], walls=walls and "fix 2 all wall/reflect" + walls)
@@ -145,17 +135,16 @@ def main():
     options_of(__doc__).parse_args()
     build("steelyard", setup="--bench")
     failed, results = False, {"simulated": False, "steps": STEPS}
-    heads = f"{'max dF':>10}{'rms dF':>10}{'bound':>7}{'dp/p':>9}{'dE/E start':>12}{'end':>9}{'bound':>7}"
-    print(f"{'state':<14}{'precision':<10}{heads}")
+    forces = ("max dF", "10.1e"), ("rms dF", "10.1e"), ("bound", "7.0e")
+    energies = ("dp/p", "9.1e"), ("dE/E start", "12.1e"), ("end", "9.1e"), ("bound", "7.0e")
+    line = table(("state", "<14"), ("precision", "<10"), *forces, *energies)
     for case in CASES:
         for precision, bounds in BOUNDS.items():
             unit = results[CASES[case][3]][precision]["rms_force"] if CASES[case][3:] else None
             row = compared(case, precision, unit)
             results.setdefault(case, {})[precision] = row
             rest = [row[key] for key in ("pressure", "energy_start", "energy_end")]
-            forces = f"{row['max']:>10.1e}{row['rms']:>10.1e}{bounds['force']:>7.0e}"
-            energies = f"{rest[0]:>9.1e}{rest[1]:>12.1e}{rest[2]:>9.1e}{bounds['rest']:>7.0e}"
-            print(f"{case:<14}{precision:<10}{forces}{energies}")
+            line(case, precision, row["max"], row["rms"], bounds["force"], *rest, bounds["rest"])
             failed |= not (row["max"] <= bounds["force"] and max(rest) <= bounds["rest"])
     write_json("results/compare_lammps/summary.json", results)
     print("bounds missed" if failed else "within bounds")

@@ -7,11 +7,9 @@ ranks than there are cores, in turns. The time is that of the whole command; `no
 Writes results/crowded/summary.json.
 """
 import os
-import sys
 import statistics
 import time
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec, write_json
 from studies import build, in_turns, options_of, run_of
 
@@ -39,9 +37,7 @@ def seconds(case):
 
 
 def main():
-    parser = options_of(__doc__)
-    parser.add_argument("--runs", type=int, default=5, help="rounds (default: 5)")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, "--runs").parse_args()
     build("steelyard")
     times = in_turns(arguments.runs, [(kind, ranks) for kind in KINDS for ranks in RANKS], seconds)
     medians = {kind: {r: statistics.median(times[kind, r]) for r in RANKS} for kind in KINDS}

@@ -7,22 +7,17 @@ The first part gives CPU nanoseconds per particle-step (after a warm-up that mel
 memory of the process, which contains the program and its libraries (about 20 MB). The second part gives memory only: on
 a machine with fewer cores than ranks its times mean nothing. Writes results/growth/summary.json.
 """
-import os
-import sys
-
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec, write_json
-from studies import PINNED, build, options_of, run_of, seconds_between
+from studies import PINNED, build, options_of, run_of, seconds_between, table
+from vs_lammps import LIQUID, deck_of
 
 PRECISION = "mixed"
-LIQUIDS = {  # dimensions: lattice, density, temperature; cells on one rank; ranks and cells
+SIZES = {  # dimensions: cells on one rank; ranks and cells
     2: (
-        "lattice: hexagonal, density: 0.9, temperature: 1.0",
         ([440, 228], [1000, 500], [2000, 1000]),
         ((1, [500, 250]), (2, [500, 500]), (4, [1000, 500]), (8, [1000, 1000])),
     ),
     3: (
-        "lattice: fcc, density: 0.8442, temperature: 1.44",
         ([40, 40, 40], [63, 63, 63], [100, 100, 100]),
         ((1, [40, 40, 40]), (2, [80, 40, 40]), (4, [80, 80, 40]), (8, [80, 80, 80])),
     ),
@@ -31,31 +26,29 @@ LIQUIDS = {  # dimensions: lattice, density, temperature; cells on one rank; ran
 
 def run(liquid, cells, steps, ranks, balance=""):
     """The summary of a run of twice so many steps, and CPU nanoseconds per particle-step of its second half."""
-    deck = (
-        "system:\n  box: fit\n  potential: {shift: none}\n  slabs:\n"
-        f"    - {{cells: {cells}, {liquid}}}\n"
-        f"run: {{dt: 0.005, steps: {2 * steps}, precision: {PRECISION}}}\noutput: {{every: {steps}}}\n{balance}"
-    )
-    with run_of(deck, start=mpiexec(ranks) if ranks > 1 else PINNED) as (summary, out):
+    deck = deck_of("fit", [f"cells: {cells}, {liquid}"], 0.005, steps, steps) + balance
+    how = dict(start=mpiexec(ranks) if ranks > 1 else PINNED, settings=[f"run.precision={PRECISION}"])
+    with run_of(deck, **how) as (summary, out):
         seconds = seconds_between(out, steps, 2 * steps, "cpu_seconds")
     return summary, 1e9 * seconds / summary["particles"] / steps
 
 
 def grow_on_one_rank(liquid, sizes, steps, out):
-    print(f"{'particles':>12}{'ns/particle-step':>18}{'peak MB':>10}{'bytes/particle':>16}   one rank")
+    print("one rank")
+    row = table(("particles", "12"), ("ns/particle-step", "18.2f"), ("peak MB", "10.1f"), ("bytes/particle", "16.1f"))
     for cells in sizes:
         summary, ns = run(liquid, cells, steps, 1)
         particles, peak = summary["particles"], summary["peak_resident_bytes"]["max"]
         out["one_rank"].append(dict(particles=particles, nanoseconds_per_particle_step=ns, peak_resident_bytes=peak))
-        print(f"{particles:>12}{ns:>18.2f}{peak * 1e-6:>10.1f}{peak / particles:>16.1f}", flush=True)
+        row(particles, ns, peak * 1e-6, peak / particles)
     times = [r["nanoseconds_per_particle_step"] for r in out["one_rank"]]
     out["time_spread"] = max(times) / min(times)
     print(f"largest over smallest time: {out['time_spread']:.2f}\n")
 
 
 def grow_with_ranks(liquid, sizes, out):
-    heads = ("particles/rank", 18), ("peak MB/rank", 16), ("migrating every 10 steps", 26), ("balancing keeps", 17)
-    print(f"{'ranks':>6}" + "".join(f"{head:>{width}}" for head, width in heads))
+    memory = ("peak MB/rank", "16.1f"), ("migrating every 10 steps", "26.1f"), ("balancing keeps", "17.2f")
+    row = table(("ranks", "6"), ("particles/rank", "18"), *memory)
     for ranks, cells in sizes:
         plain, _ = run(liquid, cells, 20, ranks)
         balanced, _ = run(liquid, cells, 20, ranks, "balance: {every: 10, clock: work, criterion: every}\n")
@@ -63,18 +56,17 @@ def grow_with_ranks(liquid, sizes, out):
         particles, kept = balanced["particles"], balanced["balance_bytes"]
         peaks = dict(peak_resident_bytes_max=least, peak_resident_bytes_max_balanced=most)
         out["ranks"].append(dict(ranks=ranks, particles=particles, **peaks, balance_bytes=kept))
-        memory = f"{least * 1e-6:>16.1f}{most * 1e-6:>26.1f}{kept * 1e-6:>17.2f}"
-        print(f"{ranks:>6}{particles // ranks:>18}{memory}", flush=True)
+        row(ranks, particles // ranks, least * 1e-6, most * 1e-6, kept * 1e-6)
 
 
 def main():
     parser = options_of(__doc__)
-    parser.add_argument("--dimensions", type=int, choices=LIQUIDS, default=2)
+    parser.add_argument("--dimensions", type=int, choices=SIZES, default=2)
     parser.add_argument("--steps", type=int, default=200, help="steps of the warm-up, and timed steps (default: 200)")
     parser.add_argument("--one-rank", action="store_true", help="leave the growth with the ranks out")
     arguments = parser.parse_args()
     build("steelyard")
-    liquid, sizes, sizes_on_ranks = LIQUIDS[arguments.dimensions]
+    liquid, (sizes, sizes_on_ranks) = LIQUID[arguments.dimensions], SIZES[arguments.dimensions]
     out = dict(simulated=False, precision=PRECISION, dimensions=arguments.dimensions, one_rank=[], ranks=[])
     grow_on_one_rank(liquid, sizes, arguments.steps, out)
     if not arguments.one_rank:

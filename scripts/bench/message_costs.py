@@ -6,9 +6,7 @@ Measured on two ranks of this machine, in some seconds. scripts/simulate/platfor
 cluster. Writes results/message_costs/summary.json.
 """
 import os
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, mpiexec
 from studies import build, options_of
 

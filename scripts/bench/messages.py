@@ -6,13 +6,10 @@ The deck `patches` has many small patches; its time in ghost exchange is measure
 measured. Both are relative to the default schedule. Runs take turns in random order. If other programs disturb a run,
 the run is repeated. Writes results/messages_here/summary.json. About 10 minutes.
 """
-import os
-import sys
 import statistics
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec, write_json
-from studies import build, in_turns, options_of, quiet, steelyard
+from studies import build, in_turns, options_of, quiet, steelyard, table
 
 OUT = "results/messages_here"
 PATCHES = [  # many small ones on each rank, whose messages are small
@@ -50,44 +47,30 @@ def run(case):
 
 
 def row_of(case, runs, reference):
-    def median(key):
-        return statistics.median(r[key] for r in runs)
-
-    def ratio(key):
-        return statistics.median(a[key] / b[key] for a, b in zip(reference, runs))
-
+    names = dict(seconds="seconds", ghost_seconds="ghosts", messages="messages", others="others")
+    over = dict(default_over_this="seconds", default_ghosts_over_this="ghosts")
     return dict(
-        deck=case[0],
-        schedule=case[1],
-        nodes=1,
-        workload=case[0],
-        seconds=median("seconds"),
-        ghost_seconds=median("ghosts"),
-        messages=median("messages"),
-        default_over_this=ratio("seconds"),
-        default_ghosts_over_this=ratio("ghosts"),
-        others=median("others"),
+        **dict(deck=case[0], schedule=case[1], nodes=1, workload=case[0]),
+        **{name: statistics.median(r[key] for r in runs) for name, key in names.items()},
+        **{name: statistics.median(a[key] / b[key] for a, b in zip(reference, runs)) for name, key in over.items()},
     )
 
 
 def main():
-    parser = options_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="default: 5")
-    parser.add_argument("--decks", nargs="+", choices=list(DECKS), default=list(DECKS), help="default: all")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, "--rounds").parse_args()
     build("steelyard")
-    cases = [(deck, schedule) for deck in arguments.decks for schedule in SCHEDULES]
+    cases = [(deck, schedule) for deck in DECKS for schedule in SCHEDULES]
     runs = in_turns(arguments.rounds, cases, lambda case: quiet(lambda: run(case)), shuffled=True)
     rounds = f"medians of {arguments.rounds} runs; beside the default: of the ratios of the rounds"
     print(f"MEASURED on 2 ranks of this machine; {rounds}")
-    heads = f"{'us a step':>10}{'ghosts':>8}{'messages':>10}{'default / this':>16}{'its ghosts':>12}{'others':>8}"
-    print(f"{'deck':<10}{'schedule':<26}{heads}")
+    times = ("us a step", "10.0f"), ("ghosts", "8.0f"), ("messages", "10.1f")
+    ratios = ("default / this", "16.3f"), ("its ghosts", "12.3f"), ("others", "8.1%")
+    row = table(("deck", "<10"), ("schedule", "<26"), *times, *ratios)
     rows = [row_of(case, runs[case], runs[case[0], DEFAULT]) for case in cases]
     for r in rows:
-        times = f"{r['seconds'] * 1e6:>10.0f}{r['ghost_seconds'] * 1e6:>8.0f}{r['messages']:>10.1f}"
-        ratios = f"{r['default_over_this']:>16.3f}{r['default_ghosts_over_this']:>12.3f}{100 * r['others']:>7.1f}%"
-        print(f"{r['deck']:<10}{r['schedule']:<26}{times}{ratios}")
-    for deck in arguments.decks:
+        times = r["seconds"] * 1e6, r["ghost_seconds"] * 1e6, r["messages"]
+        row(r["deck"], r["schedule"], *times, r["default_over_this"], r["default_ghosts_over_this"], r["others"])
+    for deck in DECKS:
         assert len({r["hash"] for schedule in SCHEDULES for r in runs[deck, schedule]}) == 1, f"{deck}: hashes differ"
     write_json(f"{OUT}/summary.json", {"simulated": False, "ranks": 2, "cases": rows})
 

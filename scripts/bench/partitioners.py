@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Our partitioners beside METIS and Scotch on the same loads, as steelyard replay makes them.
+"""Our partitioners beside METIS and Scotch on the same loads, as steelyard replay makes them. docs/performance.md
 
-Series of loads: two slabs that collide, in the plane and in space (those of scripts/reproduce/criteria.py), and a hot
-block that expands into a box, seven eighths of it empty.
-
-The true costs of cells at four moments are cut into 24, 240 and 2400 parts. The figures are means over these moments:
+Series of loads: two slabs that collide, in the plane and in space, and a hot block that expands into an empty box. The
+true costs of cells at four moments are cut into 24, 240 and 2400 parts. The figures are means over these moments:
   - LBE_m: Mean over largest load of the parts.
   - Ghost cells: Those of all parts, one cell wide.
   - Moved: The part of all cells that change their owner from one moment to the next. METIS and Scotch number their
@@ -16,9 +14,7 @@ Writes results/partitioners/summary.json.
 import math
 import os
 import statistics
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec, read_csv, write_json
 from studies import build, markdown_head, markdown_row, options_of, steelyard
 
@@ -38,6 +34,7 @@ SERIES = {  # name: deck, settings
     "space": ("inputs/lbe200_3d.yaml", STRIP),
     "vacuum": (f"{OUT}/vacuum.yaml", []),
 }
+PARTS = (24, 240, 2400)
 KINDS = {  # name: deck's section partition
     "rcb": "{kind: rcb}",
     "chain, patches": "{kind: chain, cut: patches, patches_per_process: 8}",
@@ -58,35 +55,31 @@ def partitions(name, parts, kinds):
     settings += ["balance.partition={sticky: false}", f"balance.compare=[{compared}]"]
     cells = math.prod(steelyard("replay", f"{OUT}/{name}/loads.h5", out=out, settings=settings)["cells"])
     rows, cases = read_csv(f"{out}/balance.csv"), []
+    columns = dict(
+        lbe_model="lbe_model", ghost_cells="ghost_cells", migrated="cells_moved", seconds="partition_seconds"
+    )
     for entry, kind in entries.items():
-
-        def mean(column):
-            return statistics.fmean(float(r[column]) for r in rows if r["model"] == entry)
-
-        case = dict(deck=SERIES[name][0], series=name, cells=cells, parts=parts, partitioner=kind)
-        case.update(lbe_model=mean("lbe_model"), ghost_cells=mean("ghost_cells"))
-        cases.append(dict(case, migrated=mean("cells_moved") / cells, seconds=mean("partition_seconds")))
+        of = [r for r in rows if r["model"] == entry]
+        means = {key: statistics.fmean(float(r[column]) for r in of) for key, column in columns.items()}
+        means["migrated"] /= cells
+        cases.append(dict(deck=SERIES[name][0], series=name, cells=cells, parts=parts, partitioner=kind, **means))
     return cases
 
 
 def main():
     parser = options_of(__doc__)
-    parser.add_argument("--parts", type=int, nargs="+", default=[24, 240, 2400])
-    parser.add_argument("--series", nargs="+", choices=list(SERIES), default=list(SERIES))
     without = dict(nargs="+", choices=list(KINDS), default=[], help="scotch takes minutes a partition")
     parser.add_argument("--without", **without)
-    arguments = parser.parse_args()
+    kinds = [k for k in KINDS if k not in parser.parse_args().without]
     build("steelyard")
-    kinds = [k for k in KINDS if k not in arguments.without]
     os.makedirs(OUT, exist_ok=True)
     with open(f"{OUT}/vacuum.yaml", "w") as f:
         f.write(VACUUM)
     cases = []
     print(markdown_head(["loads", "parts", "partitioner", "LBE_m, %", "ghost cells", "moved, %", "seconds"]))
-    for name in arguments.series:
-        deck, settings = SERIES[name]
+    for name, (deck, settings) in SERIES.items():
         steelyard("run", deck, out=f"{OUT}/{name}", settings=settings, start=mpiexec(2), keep=True)
-        for parts in arguments.parts:
+        for parts in PARTS:
             cases += partitions(name, parts, kinds)
             for c in cases[-len(kinds) :]:
                 figures = f"{100 * c['lbe_model']:.2f}", f"{c['ghost_cells']:.0f}", f"{100 * c['migrated']:.0f}"

@@ -12,17 +12,15 @@ core with four vector units needs at least 8.5 cycles for them. A chain of addit
 Softened: the same lattice with dt so small that nobody moves, so both potentials see the same pairs; the ratio of force
 times. Writes results/phases/summary.json.
 """
-import sys
 import ctypes
 import os
 import statistics
 import tempfile
 import time
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, write_json
 from plotting import np
-from studies import PINNED, build, options_of, run_of
+from studies import PINNED, build, options_of, run_of, table
 
 LIQUID = """system:
   box: fit
@@ -65,9 +63,7 @@ def gigahertz():
 
 def bandwidth():
     """Bytes a second, read and written, of a copy far beyond the caches."""
-    a = np.ones(1 << 25)
-    b = np.empty_like(a)
-    best = 0
+    a, b, best = np.ones(1 << 25), np.empty(1 << 25), 0
     for _ in range(5):
         start = time.perf_counter()
         np.copyto(b, a)
@@ -76,9 +72,7 @@ def bandwidth():
 
 
 def main():
-    parser = options_of(__doc__)
-    parser.add_argument("--runs", type=int, default=5, help="rounds (default: 5)")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, "--runs").parse_args()
     build("steelyard")
     os.sched_setaffinity(0, {0})
     rounds, clocks, copies, softened = {name: [] for name in SIZES}, [], [], []
@@ -98,9 +92,9 @@ def main():
     phases = {name: {p: statistics.median(v[p] for v in of) for p in of[0]} for name, of in rounds.items()}
     machine = f"one core at {ghz:.2f} GHz, copy {copy * 1e-9:.1f} GB/s"
     print(f"liquid, mixed precision, {machine}; medians of {arguments.runs} rounds, ns per particle and step")
-    print(f"{'particles':<12}" + "".join(f"{p:>12}" for p in phases["184,800"]) + f"{'sum':>9}")
+    row = table(("particles", "<12"), *((p, "12.2f") for p in phases["184,800"]), ("sum", "9.2f"))
     for name, times in phases.items():
-        print(f"{name:<12}" + "".join(f"{t:>12.2f}" for t in times.values()) + f"{sum(times.values()):>9.2f}")
+        row(name, *times.values(), sum(times.values()))
     figures = f"instructions {floors['instructions']:.2f}, bytes {floors['bytes']:.2f} (out of cache)"
     print(f"floors of the force pass: {figures}")
     print(f"softened over plain Lennard-Jones, same pairs, force pass: {soft:.3f}")

@@ -9,12 +9,10 @@ on 2 ranks here, steps with and without overlap of a small liquid in many messag
 Writes results/predict/summary.json.
 """
 import os
-import shutil
 import statistics
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
-from common import call, mpiexec, read_json, words, write_json
+import studies
+from common import call, mpiexec, write_json
 from studies import build, options_of, quiet, seconds_between, steelyard
 
 DECKS = {  # steps of a run
@@ -67,11 +65,8 @@ def measured(deck, settings, start, steps):
 
 def simulated_run(ranks, deck, settings, steps):
     """Seconds of the run, and of force passes of the busiest rank."""
-    out = f"{OUT}/simulated"
-    shutil.rmtree(out, ignore_errors=True)
     more = [f"balance.processes={ranks}", f"run.steps={steps}", f"output.every={steps}"]
-    call(["scripts/simulate.sh", ranks, deck, "--out", out, "--quiet", *words(settings + more)])
-    summary = read_json(f"{out}/summary.json")
+    summary = studies.simulated(ranks, deck, f"{OUT}/simulated", settings + more)
     return summary["wall_seconds"], summary["seconds"]["forces"]["max"]
 
 
@@ -168,8 +163,8 @@ def balancing_case(deck, ranks, kind, seconds, **more):
     case["sign_right"] = (gains[0] > 0) == (gains[1] > 0)
     figures = []
     for way in WAYS:
-        times = f"{1e6 * seconds[f'predicted_{way}']:.2f} predicted, {1e6 * seconds[f'{kind}_{way}']:.2f} {kind}"
-        figures.append(f"{way} {times}, ratio {case[f'ratio_{way}']:.3f}")
+        foretold, took = (1e6 * seconds[f"{k}_{way}"] for k in ("predicted", kind))
+        figures.append(f"{way} {foretold:.2f} predicted, {took:.2f} {kind}, ratio {case[f'ratio_{way}']:.3f}")
     sign = f"the sign of the gain is {'right' if case['sign_right'] else 'WRONG'}"
     print(f"{deck:<20}{ranks:>4} ranks, us a step: {'; '.join(figures)}; {sign}", flush=True)
     return case
@@ -209,14 +204,13 @@ def balancing_here(rounds):
 
 
 def main():
-    parser = options_of(__doc__)
+    parser = options_of(__doc__, "--rounds")
     parser.add_argument("--simulated", action="store_true", help="on simulated ranks (docs/simulation.md)")
     what = "what comm.overlap wins on 2 ranks, in decks of many messages"
     parser.add_argument("--overlap", action="store_true", help=what)
     what = "on simulated ranks: steps of runs that balance, and of those without"
     parser.add_argument("--balancing", action="store_true", help=what)
     parser.add_argument("--here", action="store_true", help="with --balancing: on two ranks of this machine instead")
-    parser.add_argument("--rounds", type=int, default=5, help="predictions and runs of each case (default: 5)")
     arguments = parser.parse_args()
     build("steelyard")
     on_ranks = arguments.simulated or (arguments.balancing and not arguments.here)

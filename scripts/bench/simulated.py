@@ -15,18 +15,15 @@ PLATFORM_SET=simultaneous_seconds=1e-7 (docs/simulation.md). Writes results/simu
 results/simulated_3d/summary.json.
 """
 import json
-import os
 import resource
-import sys
 import time
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
-from common import call, read_csv, read_json, words, write_json
-from studies import options_of, seconds_between
+from common import read_csv, write_json
+from studies import options_of, seconds_between, simulated
 
 DECKS = {2: "inputs/lbe64.yaml", 3: "inputs/collision_3d.yaml"}
 HEIGHT, PARTICLES = 513.0, 1_092_024  # of the slabs in the flat deck
-DENSITY = 0.9  # of the slabs in space
+PARTICLES_A_RANK, DENSITY = 10_000, 0.9  # of the slabs in space
 STEPS, EVERY, ROWS = 18, 10, 6  # a balancing at steps 0 and 10; rows at 0, 6, 12, 18
 
 
@@ -41,17 +38,15 @@ def slabs_in_space(particles):
     side = (particles / DENSITY / 2) ** (1 / 3)
     near, far = 0.5 * side, 1.5 * side
     box = [3 * side + 1, 2.25 * side, 2.25 * side]
-    slabs = [
-        ((near, near, near), (far, far, far)),
-        ((far + 1, near + 0.25 * side, near + 0.25 * side), (far + 1 + side, far + 0.25 * side, far + 0.25 * side)),
-    ]
+    shifted = near + 0.25 * side, far + 0.25 * side
+    slabs = [((near,) * 3, (far,) * 3), ((far + 1, shifted[0], shifted[0]), (far + 1 + side, shifted[1], shifted[1]))]
     same = ["balance.criterion=every", "balance.constants.start=uniform"]  # as in the flat deck
     partition = [f"balance.partition.{s}" for s in ("patches_per_process=8", "cut=cells", "sticky=false")]
     return box, slabs, same + partition
 
 
-def settings(dimensions, ranks, particles):
-    box, slabs, result = (flat_slabs if dimensions == 2 else slabs_in_space)(particles * ranks)
+def settings(dimensions, ranks):
+    box, slabs, result = (flat_slabs if dimensions == 2 else slabs_in_space)(PARTICLES_A_RANK * ranks)
     result.append(f"system.box={[round(length, 1) for length in box]}")
     for i, corners in enumerate(slabs):
         for name, corner in zip(("lower", "upper"), corners):
@@ -60,25 +55,23 @@ def settings(dimensions, ranks, particles):
     return result + [f"output.every={ROWS}", "comm.threshold_bytes=1048576"]
 
 
-def run(folder, dimensions, ranks, particles):
-    """The case of so many ranks, with so many particles each, and what the platform assumes."""
+def run(folder, dimensions, ranks):
+    """The case of so many ranks, and what the platform assumes."""
     out, start = f"{folder}/{ranks}", time.monotonic()
-    command = ["scripts/simulate.sh", ranks, DECKS[dimensions], "--out", out, "--force", "--quiet"]
-    call(command + words(settings(dimensions, ranks, particles)))
-    took = time.monotonic() - start
-    summary, balancings = read_json(f"{out}/summary.json"), read_csv(f"{out}/balance.csv")
+    summary = simulated(ranks, DECKS[dimensions], out, settings(dimensions, ranks))
+    took, balancings = time.monotonic() - start, read_csv(f"{out}/balance.csv")
     n, resident = summary["balancing"]["balancings"] + 1, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return {
         "ranks": ranks,
         "particles": summary["particles"],
         "step_seconds": seconds_between(out, STEPS - ROWS, STEPS) / ROWS,
-        "messages_a_step": summary["messages"]["sent"]["mean"] / STEPS,
-        "bytes_a_step": summary["messages"]["bytes"]["mean"] / STEPS,
+        **{
+            f"{key}_a_step": summary["messages"][of]["mean"] / STEPS
+            for key, of in (("messages", "sent"), ("bytes",) * 2)
+        },
         "balancing_seconds": summary["seconds"]["balancing"]["max"] / n,
-        "messages_a_rank": summary["balancing"]["messages_a_rank"] / n,
-        "bytes_a_rank": summary["balancing"]["bytes_a_rank"] / n,
-        "lbe": float(balancings[-1]["lbe"]),
-        "lbe_model": float(balancings[-1]["lbe_model"]),
+        **{key: summary["balancing"][key] / n for key in ("messages_a_rank", "bytes_a_rank")},
+        **{key: float(balancings[-1][key]) for key in ("lbe", "lbe_model")},
         "real_seconds": took,
         "resident_bytes": 1024 * resident,
     }, summary["platform"]
@@ -89,12 +82,11 @@ def main():
     ranks = dict(nargs="*", type=int, default=[24, 96, 384, 2400], help="numbers of ranks (default: 24 96 384 2400)")
     parser.add_argument("ranks", **ranks)
     parser.add_argument("--dimensions", type=int, choices=DECKS, default=2)
-    parser.add_argument("--particles", type=int, default=10_000, help="of a rank (default: 10000)")
     options = parser.parse_args()
     folder = "results/simulated" + ("" if options.dimensions == 2 else "_3d")
     cases = []
     for ranks in options.ranks:
-        case, platform = run(folder, options.dimensions, ranks, options.particles)
+        case, platform = run(folder, options.dimensions, ranks)
         case["efficiency"] = cases[0]["step_seconds"] / case["step_seconds"] if cases else 1.0
         cases.append(case)
         print(json.dumps(case), flush=True)

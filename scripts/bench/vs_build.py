@@ -8,15 +8,13 @@ particles in the slabs, which balanced_2ranks collides off-centre and balances e
 and count the steps after the warm-up. Above 1, this checkout is faster. Writes results/vs_build/summary.json; exits 1
 if the state hashes of the two differ.
 """
+import collections
 import os
-import statistics
 import sys
 
 import vs_lammps
-
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import fail, write_json
-from studies import build, options_of
+from studies import build, in_turns, options_of
 
 OURS = "build/steelyard"
 CASES = {  # name: a case of vs_lammps.py with other steps (warm-up, timed), settings
@@ -53,36 +51,29 @@ def main():
         parser.error("--runs: give at least one pair")
     binaries = {"ours": OURS, "other": binary_in(arguments.other)}
     build("steelyard")
-    rates = {name: {"ours": [], "other": []} for name in arguments.only}
-    hashes = {name: {"ours": set(), "other": set()} for name in arguments.only}
-    out = {"simulated": False, "other": binaries["other"], "particles": {}}
-    try:
-        for pair in range(arguments.runs):
-            for name in arguments.only:  # the cases take turns
-                found = {}
-                for side in list(binaries)[:: -1 if pair % 2 else 1]:
-                    found[side], summary = run(name, binaries[side])
-                    hashes[name][side].add(summary["state_hash"])
-                    out["particles"][name] = summary["particles"]
-                    out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"])
-                for side, rate in found.items():
-                    rates[name][side].append(rate)
-                print(f"pair {pair + 1}: {name} {found['ours'] / found['other']:.3f}", flush=True)
-    except KeyboardInterrupt:
-        print("interrupted: the pairs that were complete")
-    rates = {name: sides for name, sides in rates.items() if sides["ours"]}
-    if not rates:
-        fail("no pair was complete")
-    out.update(rates=rates, pairs=max(len(sides["ours"]) for sides in rates.values()))
+    out = dict(simulated=False, other=binaries["other"], pairs=arguments.runs, hash_equal=True)
+    out.update(particles={}, rates={}, state_hashes={})
+    done = collections.Counter()
 
-    print(f"{'case':<17}{'ours':>10}{'other':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}   state hashes")
-    same = {name: len(sides["ours"] | sides["other"]) == 1 for name, sides in hashes.items()}
-    for name, sides in rates.items():
-        row = vs_lammps.ratios_of(sides["ours"], sides["other"], 3)
-        out["ratio_" + name] = statistics.median(a / b for a, b in zip(sides["ours"], sides["other"]))
-        print(f"{name:<17}{row}   {'equal' if same[name] else 'DIFFERENT'}")
-    out["state_hashes"] = {name: {side: sorted(h) for side, h in sides.items()} for name, sides in hashes.items()}
-    out["hash_equal"] = all(same.values())
+    def pair(name):
+        """Rate and summary of each side, of which the first one alternates."""
+        done[name] += 1
+        found = {side: run(name, binaries[side]) for side in list(binaries)[:: 1 if done[name] % 2 else -1]}
+        print(f"pair {done[name]}: {name} {found['ours'][0] / found['other'][0]:.3f}", flush=True)
+        return found
+
+    runs = in_turns(arguments.runs, arguments.only, pair)
+    row = vs_lammps.table_of_pairs("other", 3, ("state hashes", "15"))
+    for name, pairs in runs.items():
+        rates = out["rates"][name] = {side: [p[side][0] for p in pairs] for side in binaries}
+        hashes = {side: sorted({p[side][1]["state_hash"] for p in pairs}) for side in binaries}
+        out["state_hashes"][name], summary = hashes, pairs[-1]["ours"][1]
+        out["particles"][name] = summary["particles"]
+        out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"])
+        figures, same = vs_lammps.compared(rates["ours"], rates["other"]), len({*hashes["ours"], *hashes["other"]}) == 1
+        out["ratio_" + name] = figures[3]
+        row(name, *figures, "equal" if same else "DIFFERENT")
+        out["hash_equal"] &= same
     write_json("results/vs_build/summary.json", out)
     if not out["hash_equal"]:
         sys.exit("vs_build.py: the two builds compute different trajectories")

@@ -2,28 +2,37 @@
 # SPDX-License-Identifier: MIT
 """Our speed over that of LAMMPS's lj/cut/opt on the same problems; the median of the ratios of pairs of runs counts.
 
-The cases `balanced` and `balanced3d` are the collision in the left part of a box. Even halves of the box hold 81 and
-19 % of the particles. Each round has one run of each kind: ours without and with balancing (`rcb`), LAMMPS without and
-with `fix balance rcb` by atoms and by measured time. One more run of ours has the collision in the middle of the box,
-where even halves are a perfect split.
+The cases `balanced` and `balanced3d` are an off-centre collision, of which even halves of the box hold 81 and 19 %.
+Each round has one run of each kind. Ours: without and with balancing (`rcb`), and with the collision in the middle, a
+perfect split. LAMMPS: without and with `fix balance rcb`, by atoms and by measured time.
 
 One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned,
-against LAMMPS on two ranks. Both sides time the same stretch of steps after the same warm-up. LAMMPS's time is the
-"Loop time" of its last run (times its CPU use on one core). Ours is the difference of two rows of timing.csv. The cases
-take turns; our parallel efficiency is the rate of two ranks or threads over twice that of one core in the same round.
-Writes results/vs_lammps/summary.json.
+against LAMMPS on two ranks. Both sides time the same steps after the same warm-up, LAMMPS by the "Loop time" of its
+last run, ours by two rows of timing.csv. Our parallel efficiency is the rate of two ranks or threads over twice that of
+one core in the same round. docs/performance.md. Writes results/vs_lammps/summary.json.
 """
 import math
-import os
-import sys
 import re
 import statistics
 import subprocess
+import sys
 from typing import Callable, NamedTuple
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, mpiexec, write_json
-from studies import PINNED, build, in_turns, options_of, run_of, seconds_between
+from studies import PINNED, build, in_turns, options_of, run_of, seconds_between, table
+
+
+LIQUID = {  # by the number of dimensions
+    2: "lattice: hexagonal, density: 0.9, temperature: 1.0",
+    3: "lattice: fcc, density: 0.8442, temperature: 1.44",
+}
+
+
+def deck_of(box, slabs, dt, warm, steps):
+    """A deck that writes rows at the last step and at the one after `warm` steps."""
+    lines = "".join(f"    - {{{slab}}}\n" for slab in slabs)
+    system = f"system:\n  box: {box}\n  potential: {{shift: none}}\n  slabs:\n{lines}"
+    return f"{system}run: {{dt: {dt}, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
 
 
 def slab_deck(w, h, warm, steps, d=0, extra=0):
@@ -40,38 +49,23 @@ def slab_deck(w, h, warm, steps, d=0, extra=0):
     def slab(x, v):
         lower = [x] + [0.5 * side for side in across]
         upper = [x + width - eps] + [1.5 * side - eps for side in across]
-        return (
-            f"    - {{lower: {vector(lower)}, upper: {vector(upper)}, lattice: {lattice}, density: 1.0, "
-            f"temperature: 0.05, velocity: {vector([v] + [0.0] * len(across))}}}\n"
-        )
+        corners = f"lower: {vector(lower)}, upper: {vector(upper)}, lattice: {lattice}"
+        return f"{corners}, density: 1.0, temperature: 0.05, velocity: {vector([v] + [0.0] * len(across))}"
 
-    return (
-        f"system:\n  box: {vector(box)}\n  potential: {{shift: none}}\n  slabs:\n"
-        + slab(left, 10.0)
-        + slab(right, -10.0)
-        + f"run: {{dt: 0.0005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
-    )
+    return deck_of(vector(box), [slab(left, 10.0), slab(right, -10.0)], 0.0005, warm, steps)
 
 
 def vector(numbers):
     return "[" + ", ".join(f"{x:.9f}" for x in numbers) + "]"
 
 
-def crystal_deck(lattice, warm, steps):
-    """A box full of particles on a lattice."""
-    return (
-        f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n    - {{{lattice}}}\n"
-        f"run: {{dt: 0.005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
-    )
-
-
 def liquid_deck(nx, ny, warm, steps):
-    return crystal_deck(f"lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0", warm, steps)
+    return deck_of("fit", [f"cells: [{nx}, {ny}], {LIQUID[2]}"], 0.005, warm, steps)
 
 
 def melt_deck(n, warm, steps):
     """LAMMPS's bench/in.lj in three dimensions: n^3 lattice cells of four particles."""
-    return crystal_deck(f"lattice: fcc, cells: [{n}, {n}, {n}], density: 0.8442, temperature: 1.44", warm, steps)
+    return deck_of("fit", [f"cells: [{n}, {n}, {n}], {LIQUID[3]}"], 0.005, warm, steps)
 
 
 class Case(NamedTuple):
@@ -175,12 +169,17 @@ def balanced(name, arguments, out):
     out[name] = dict(figures, rates=rounds, overall_lbe=summary["overall_lbe"])
 
 
-def ratios_of(mine, theirs, digits):
-    """The columns of a table of pairs: median rates of both, and of their ratios the median, the least and the most."""
+def table_of_pairs(other, digits, *more):
+    """The function that prints a row of a table of pairs: the case, compared(), and the columns `more`."""
+    rates = ("ours", "10.2f"), (other, "10.2f"), ("   M atom-steps/s", "17")
+    return table(("case", "<17"), *rates, *((of, f"8.{digits}f") for of in ("ratio", "min", "max")), *more)
+
+
+def compared(mine, theirs):
+    """Median rates of both sides, an empty cell, and of their ratios the median, the least and the most."""
     ratios = [a / b for a, b in zip(mine, theirs)]
-    a, b = statistics.median(mine) / 1e6, statistics.median(theirs) / 1e6
-    spread = "".join(f"{x:>7.{digits}f}" for x in (min(ratios), max(ratios)))
-    return f"{a:>10.2f}{b:>10.2f}{'':<17}{statistics.median(ratios):>9.{digits}f}{spread}"
+    rates = (statistics.median(side) / 1e6 for side in (mine, theirs))
+    return *rates, "", statistics.median(ratios), min(ratios), max(ratios)
 
 
 def main():
@@ -194,8 +193,7 @@ def main():
     cases = arguments.only or list(CASES) + list(BALANCED)
     pairs = [c for c in cases if c not in BALANCED]
     runs = in_turns(arguments.runs, pairs, lambda c: (*ours(CASES[c], arguments.precision), lammps(CASES[c])))
-    if pairs:
-        print(f"{'case':<15}{'ours':>10}{'LAMMPS':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}")
+    row = pairs and table_of_pairs("LAMMPS", 2)
     rates = {}
     for case, of_case in runs.items():
         mine, theirs, summary = [r[0] for r in of_case], [r[2] for r in of_case], of_case[-1][1]
@@ -203,7 +201,7 @@ def main():
         out["rates"][case] = {"ours": mine, "lammps": theirs, "particles": summary["particles"]}
         out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
         out["ratio_" + case] = statistics.median(a / b for a, b in zip(mine, theirs))
-        print(f"{case:<15}{ratios_of(mine, theirs, 2)}", flush=True)
+        row(case, *compared(mine, theirs))
     for case, alone in EFFICIENCIES:
         if case in rates and alone in rates:
             efficiency = statistics.median(two / (2 * one) for one, two in zip(rates[alone], rates[case]))

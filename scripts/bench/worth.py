@@ -8,12 +8,9 @@ time that a run without balancing would have taken. The first run is the truth. 
 perfect balance. `even` is far from it, the balanced run is near. Both must give the same time. Writes
 results/worth/summary.json.
 """
-import os
-import sys
 import shutil
 import statistics
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec, write_json
 from studies import build, in_turns, options_of, quiet, steelyard
 
@@ -37,9 +34,7 @@ def judged(runs):
 
 
 def main():
-    parser = options_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="default: 5")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, "--rounds").parse_args()
     build("steelyard")
     runs = in_turns(arguments.rounds, RUNS, lambda name: quiet(lambda: run(RUNS[name])), shuffled=True)
     rounds = [judged(dict(zip(runs, of_round))) for of_round in zip(*runs.values())]

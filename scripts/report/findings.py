@@ -16,9 +16,8 @@ KINDS = ("problem", "note", "good")
 def findings(run):
     """[{"kind": of KINDS, "text", "see": section of the page}, ...], problems first. run: as read_run() makes it."""
     found = [*low_balance(run), *slow_processes(run), *ranks_at_work(run), *dense_zone(run), *verdict(run)]
-    found = [{"kind": kind, "text": text, "see": see} for kind, text, see in found]
-    found.sort(key=lambda f: KINDS.index(f["kind"]))
-    return found or [{"kind": "good", "text": "Nothing stands out.", "see": "map"}]
+    found = sorted(found or [("good", "Nothing stands out.", "map")], key=lambda f: KINDS.index(f[0]))
+    return [dict(zip(("kind", "text", "see"), f)) for f in found]
 
 
 def percent(part):
@@ -34,8 +33,7 @@ def listed(numbers):
         else:
             runs.append([n, n])
     words = [w for a, b in runs for w in ([f"{a} to {b}"] if b > a + 1 else map(str, range(a, b + 1)))]
-    if len(words) > 6:
-        words = [*words[:5], "others"]
+    words = [*words[:5], "others"] if len(words) > 6 else words
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
@@ -53,11 +51,10 @@ def verdict(run):
     kind = "good" if saved > 0.02 else "problem" if saved < -0.02 else "note"
     first = run["summary"].get("first_step")
     part = f"the part of this run from step {first:,} on" if first else "this run"  # seconds are of the last start
+    longer = f"{percent(abs(saved))} {'shorter' if saved >= 0 else 'longer'}"
     if net.get("of") == "run" and abs(saved) < 0.005:
         text = f"Balancing cost about as much time as it saved: {part.replace('this', 'the')} took {took}."
-        return [(kind, text, "balance")]
-    longer = f"{percent(abs(saved))} {'shorter' if saved >= 0 else 'longer'}"
-    if net.get("of") == "run":
+    elif net.get("of") == "run":
         text = f"Balancing made {part} {longer}: {took} instead of about {instead}, balancing itself included."
     else:
         text = f"Balancing makes the computing of the busiest process {longer} than in the even partition of the start:"
@@ -93,7 +90,7 @@ def low_balance(run):
 
 
 def slow_processes(run):
-    speeds = run["resources"] and [s for s in run["resources"]["speed"][-1]]
+    speeds = run["resources"] and run["resources"]["speed"][-1]
     if not speeds or not all(is_number(s) for s in speeds):
         return []
     usual = median_high(speeds)  # of two processes the faster one
@@ -218,8 +215,8 @@ def uneven_by_summary(run):
     """The same of the whole run, where frames of ranks tell of a part of it: which rank it is, is not known then."""
     summary = run["summary"]
     phases, wall = summary.get("seconds") or {}, summary.get("wall_seconds")
-    timed = [(p, s) for p, s in phases.items() if isinstance(s, dict)]
-    known = {p: s for p, s in timed if is_number(s.get("mean")) and is_number(s.get("max"))}
+    timed = {p: s for p, s in phases.items() if isinstance(s, dict)}
+    known = {p: s for p, s in timed.items() if is_number(s.get("mean")) and is_number(s.get("max"))}
     if not wall or "forces" not in known or "ghosts" not in known:
         return []
     forces, ghosts = known["forces"], known["ghosts"]
@@ -229,9 +226,9 @@ def uneven_by_summary(run):
     else:
         steps = (run["steps"] or 0) - (summary.get("first_step") or 0)
         text = mostly_not_computing(run, {p: s["mean"] for p, s in known.items()}, wall, steps)
-        found = [("problem", text, "ranks")] if text else []
         if text:
-            return found
+            return [("problem", text, "ranks")]
+        found = []
     if ghosts["mean"] > 0.1 * wall:
         found.append(waiting(run, ghosts["mean"], wall, forces["max"] - forces["mean"], ""))
     return found

@@ -2,6 +2,7 @@
 """One output directory as the page shows it: a dictionary of numbers and texts for JSON. The numbers are those of the
 program. Only differences of growing sums and the numbers of blocks of cells are computed here."""
 import glob
+import itertools
 import math
 import os
 import re
@@ -28,12 +29,15 @@ KINDS = {
     "command_line": lambda v: isinstance(v, list),
 }
 MOST_OWNERS = 2**22  # processes or ranks
-# Files that a run is not meant to have where a key is 0.
-SWITCHES = {
-    "balance.csv": "balance.every",
-    "thermo.csv": "output.every",
-    "map.csv": "output.map_frames",
-    "ranks.csv": "output.map_frames",
+OLD = "the run is of a version that wrote none, or has output.map_frames: 0"
+NO_BALANCING = "the run does not balance (balance.every: 0), or no balancing was due yet"
+# Reasons why a file is missing, and the keys with which a run is not meant to have it, where they are 0.
+MISSING = {
+    "map.csv": (OLD, ("output", "map_frames")),
+    "ranks.csv": (OLD, ("output", "map_frames")),
+    "balance.csv": (NO_BALANCING, ("balance", "every")),
+    "thermo.csv": ("no energies were written (output.every)", ("output", "every")),
+    "deck.yaml": ("what ran is not known", ()),
 }
 
 
@@ -95,10 +99,6 @@ def read_run(folder, messages=None, going=False):
 
 def say_missing(folder, run, notes):
     """Notes the parts that the page lacks, and the setting that would make them."""
-
-    def there(name):
-        return os.path.lexists(os.path.join(folder, name))
-
     if run["partition"]:
         return
     if not run["finished"] and not run["going"]:
@@ -113,16 +113,9 @@ def say_missing(folder, run, notes):
         verb = "cover" if parts[-1][-1] == "s" else "covers"
         words = " and ".join(parts)
         notes.append(f"{words[0].upper()}{words[1:]} {verb} steps 0 to {end:,} of {run['steps']:,}.")
-    remedies = {
-        "map.csv": "the run is of a version that wrote none, or has output.map_frames: 0",
-        "ranks.csv": "the run is of a version that wrote none, or has output.map_frames: 0",
-        "balance.csv": "the run does not balance (balance.every: 0), or no balancing was due yet",
-        "thermo.csv": "no energies were written (output.every)",
-        "deck.yaml": "what ran is not known",
-    }
-    off = [name for name, key in SWITCHES.items() if switched_off(run["deck"] or "", *key.split("."))]
-    for name, why in remedies.items():
-        if not there(name) and name not in off:
+    for name, (why, key) in MISSING.items():
+        off = key and switched_off(run["deck"] or "", *key)
+        if not off and not os.path.lexists(os.path.join(folder, name)):
             notes.add(f"There is no {name}", why)
 
 
@@ -184,10 +177,9 @@ def balance(table, notes):
     shown = [c for c in (*BALANCE, "ghost_cells") if c in table and c not in ("model", "driver")]
     found = []
     for m, rows in sorted(models.items(), key=lambda item: item[0] not in drivers):
-        decisions = [table["decision"][i] for i in rows]
+        moved = sum(table["decision"][i] == "moved" for i in rows)
         some = few(rows, 20000, f"balance.csv, {m}", notes)
         columns = {c: [table[c][i] for i in some] for c in shown}
-        moved = decisions.count("moved")
         found.append({**columns, "model": m, "driver": m in drivers, "moved": moved, "kept": len(rows) - moved})
     return found
 
@@ -214,21 +206,16 @@ def cell_map(table, notes):
     frames = few([f for f in frames if f[2] - f[1] == size], max(2, 1000000 // size), "map.csv", notes)
     _, a, b = frames[0]
     edges = [sorted(set(table[f"{x}0"][a:b])) + [max(table[f"{x}1"][a:b])] for x in "xyz"]
-    if math.prod(len(e) - 1 for e in edges) == size and all(e[-1] > e[-2] for e in edges):
-        wanted = [(x, y, z) for x in edges[0][:-1] for y in edges[1][:-1] for z in edges[2][:-1]]
-        places = list(zip(table["x0"], table["y0"], table["z0"]))
-        frames = [f for f in frames if places[f[1] : f[2]] == wanted]
-    else:
-        frames = []
+    tiled = math.prod(len(e) - 1 for e in edges) == size and all(e[-1] > e[-2] for e in edges)
+    wanted = list(itertools.product(*(e[:-1] for e in edges))) if tiled else None
+    places = list(zip(table["x0"], table["y0"], table["z0"]))
+    frames = [f for f in frames if places[f[1] : f[2]] == wanted]
     if not frames or max(table["owner"]) >= MOST_OWNERS:
         notes.add("map.csv", "its blocks of cells do not tile a box, or have no owner, and it is left out")
         return None
-    columns = [c for c in ("particles", "load", "owner", "zone") if c in table]
-    return {
-        "step": [step for step, _, _ in frames],
-        "edges": edges,
-        **{c: [table[c][a:b] for _, a, b in frames] for c in columns},
-    }
+    columns = {c: table[c] for c in ("particles", "load", "owner", "zone") if c in table}
+    found = {c: [values[a:b] for _, a, b in frames] for c, values in columns.items()}
+    return {"step": [step for step, _, _ in frames], "edges": edges, **found}
 
 
 def ranks(table, run, notes):
@@ -248,19 +235,17 @@ def ranks(table, run, notes):
         if step > begin and (not past or len(past[1]) == len(rows)):
             old = past[1] if past else [dict.fromkeys(row, 0) for row in rows]
             each = [{c: ((r[c] or 0) - (o[c] or 0)) / (step - begin) for c in r} for r, o in zip(rows, old)]
-            intervals.append({"from": begin, "step": step, "start": start, "rows": each})
+            intervals.append({"from": begin, "step": step, "rows": each})
         before = {start: (step, rows)}
     if not intervals:
         notes.add("ranks.csv", "it has no two frames of a start, between which time goes by")
         return None
-    names = [*phases, *(["other"] if "other" not in phases else []), *(c for c in sums if c not in phases)]
-    last = groups(table)[-1]
+    names = list(dict.fromkeys([*phases, "other", *sums]))
+    _, a, b = groups(table)[-1]
     return {
-        "step": [i["step"] for i in intervals],
-        "from": [i["from"] for i in intervals],
+        **{key: [i[key] for i in intervals] for key in ("step", "from")},
         "phases": [n for n in names if n in PHASES],
-        "node": table["node"][last[1] : last[2]] if "node" in table else [],
-        "particles": table["particles"][last[1] : last[2]] if "particles" in table else [],
+        **{c: table[c][a:b] if c in table else [] for c in ("node", "particles")},
         **{n: [[row.get(n, 0) for row in i["rows"]] for i in intervals] for n in names},
     }
 
@@ -275,6 +260,5 @@ def message_matrix(path, notes):
         return None
     pairs = {}
     for s, t, n in zip(table["source"], table["target"], table["bytes"]):
-        count, total = pairs.get((s, t), (0, 0))
-        pairs[s, t] = (count + 1, total + n)
-    return [[s, t, count, total] for (s, t), (count, total) in sorted(pairs.items())] or None
+        pairs.setdefault((s, t), []).append(n)
+    return [[s, t, len(sizes), sum(sizes)] for (s, t), sizes in sorted(pairs.items())] or None

@@ -11,16 +11,14 @@ The simulation: each core and each accelerator is a rank. An accelerator is a ho
 of ranks that need them. The slowest rank counts.
 """
 import concurrent.futures
-import csv
 import functools
 import os
 import subprocess
-import sys
 import tempfile
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
-from common import call, read_json
+from common import call, read_json, write_csv
 from plotting import np, plt, save
+from studies import table
 
 ALGORITHMS = {"greedy": "Algorithm 1", "inner_outer": "Algorithm 2"}
 BYTES = 48  # of a cell: six components of the field in FDTD, 8 bytes each
@@ -48,17 +46,13 @@ WAYS = {
     "accelerators alone": dict(TIANHE2, accelerator_remote_slowdown=5),
 }
 ALONE = WAYS["accelerators alone"]
+SLOWER = "how many times slower than the network an accelerator is by itself: 1, 2, 3, 5, 10"
+FIFTH = "network (an accelerator by itself has a fifth of it): 6.36, 12.5, 25, 50 GB/s"
 SWEEP = {  # values, and the label of their curve
-    "accelerator_remote_slowdown": (
-        [1, 2, 3, 5, 10],
-        "how many times slower than the network an accelerator is by itself: 1, 2, 3, 5, 10",
-    ),
+    "accelerator_remote_slowdown": ([1, 2, 3, 5, 10], SLOWER),
     "accelerator_latency_seconds": ([1e-6, 5e-6, 20e-6, 100e-6], "latency of its link: 1, 5, 20, 100 us"),
     "accelerator_link_bytes_per_second": ([2e9, 4e9, 8e9, 15.75e9], "its link: 2, 4, 8, 15.75 GB/s"),
-    "link_bytes_per_second": (
-        [6.36e9, 12.5e9, 25e9, 50e9],
-        "network (an accelerator by itself has a fifth of it): 6.36, 12.5, 25, 50 GB/s",
-    ),
+    "link_bytes_per_second": ([6.36e9, 12.5e9, 25e9, 50e9], FIFTH),
 }
 
 
@@ -116,12 +110,12 @@ def write_trace(partition, path):
     """The bytes that resources get from each other, as a trace of messages."""
     sizes = ghosts_from_each(partition) * BYTES  # [to, from]
     node = [r["node"] for r in partition["resources"]]
-    with open(path, "w", newline="") as f:
-        trace = csv.writer(f, lineterminator="\n")
-        trace.writerow(["plan", "kind", "step", "source", "target", "bytes", "source_node", "target_node"])
-        for source in range(len(node)):
-            for target in sizes[:, source].nonzero()[0]:
-                trace.writerow([0, "ghosts", 0, source, target, sizes[target, source], node[source], node[target]])
+    pairs = [(source, target) for source in range(len(node)) for target in sizes[:, source].nonzero()[0]]
+    plan = dict(plan=0, kind="ghosts", step=0)
+    write_csv(
+        path,
+        [dict(plan, source=a, target=b, bytes=sizes[b, a], source_node=node[a], target_node=node[b]) for a, b in pairs],
+    )
 
 
 @functools.lru_cache(maxsize=None)  # the sweep repeats some of figure 10
@@ -180,36 +174,40 @@ def saved(one, two, key="seconds"):
 
 def say_modelled(rows):
     """Prints the rows of all kinds of links; returns the parts of the times that Algorithm 2 saves."""
-    heads = f"{'MB remote 1':>13}{'2':>8}{'ms accel. 1':>13}{'2':>8}{'saved':>8}{'ms all 1':>11}{'2':>8}{'saved':>8}"
-    print(f"{'links':<44}{'nodes':>6}{heads}")
-    savings = []
+    columns = ("links", "<44"), ("nodes", "6"), ("MB remote 1", "13.2f"), ("2", "8.2f")
+    alone, together = (("ms accel. 1", "13.3f"), ("2", "8.3f"), ("saved", "8.0%")), (("ms all 1", "11.3f"),)
+    row, savings = table(*columns, *alone, *together, *alone[1:]), []
     for one, two in pairs(rows, "nodes", "links"):
-        alone, all_ = saved(one, two, "accelerator_seconds"), saved(one, two)
+        part = dict(accelerator_seconds=saved(one, two, "accelerator_seconds"), seconds=saved(one, two))
         names = dict(nodes=one["nodes"], links=one["links"])
-        savings.append(dict(names, saved_accelerator_time=alone, saved_time=all_))
-        text = f"{one['links']:<44}{one['nodes']:>6}"
-        text += f"{one['remote_bytes'] * 1e-6:>13.2f}{two['remote_bytes'] * 1e-6:>8.2f}"
-        text += f"{one['accelerator_seconds'] * 1e3:>13.3f}{two['accelerator_seconds'] * 1e3:>8.3f}{100 * alone:>7.0f}%"
-        print(text + f"{one['seconds'] * 1e3:>11.3f}{two['seconds'] * 1e3:>8.3f}{100 * all_:>7.0f}%")
+        savings.append(dict(names, saved_accelerator_time=part["accelerator_seconds"], saved_time=part["seconds"]))
+        times = (value for key in part for value in (one[key] * 1e3, two[key] * 1e3, part[key]))
+        row(one["links"], one["nodes"], one["remote_bytes"] * 1e-6, two["remote_bytes"] * 1e-6, *times)
     return savings
 
 
 def say_simulated(rows):
-    print(f"{'links':<52}{'nodes':>6}{'MB remote 1':>13}{'2':>7}{'ms 1':>9}{'2':>9}{'saved':>8}")
+    sizes = ("MB remote 1", "13.1f"), ("2", "7.1f")
+    row = table(("links", "<52"), ("nodes", "6"), *sizes, ("ms 1", "9.3f"), ("2", "9.3f"), ("saved", "8.0%"))
     for one, two in pairs(rows, "case", "nodes"):
-        text = f"{one['case']:<52}{one['nodes']:>6}"
-        text += f"{one['remote_bytes'] * 1e-6:>13.1f}{two['remote_bytes'] * 1e-6:>7.1f}"
-        print(text + f"{one['seconds'] * 1e3:>9.3f}{two['seconds'] * 1e3:>9.3f}{100 * saved(one, two):>7.0f}%")
+        values = (r[key] * unit for key, unit in (("remote_bytes", 1e-6), ("seconds", 1e3)) for r in (one, two))
+        row(one["case"], one["nodes"], *values, saved(one, two))
+
+
+def scale_of(axis, values):
+    """A logarithmic horizontal axis with these values alone."""
+    axis.set(xscale="log")
+    axis.set_xticks(values, [str(v) for v in values])
+    axis.minorticks_off()
+    axis.grid()
 
 
 def over_nodes(axis, rows, key, label, **style):
     """Draws milliseconds over the number of nodes."""
     xs = [r["nodes"] for r in rows]
     axis.plot(xs, [1e3 * r[key] for r in rows], marker="o", markersize=4, label=label, **style)
-    axis.set(xscale="log", ylim=(0, None))
-    axis.set_xticks(sorted(set(xs)), [str(n) for n in sorted(set(xs))])
-    axis.minorticks_off()
-    axis.grid(alpha=0.3)
+    axis.set(ylim=(0, None))
+    scale_of(axis, sorted(set(xs)))
 
 
 def plot_modelled(rows, path):
@@ -220,13 +218,13 @@ def plot_modelled(rows, path):
             of_kind = [r for r in rows if (r["links"], r["algorithm"]) == (kind, algorithm)]
             over_nodes(axis, of_kind, "accelerator_seconds", f"{label}, accelerators", color=colour)
             over_nodes(axis, of_kind, "seconds", f"{label}, with the CPUs' traffic", color=colour, linestyle=":")
-        axis.set_title(kind, fontsize=10)
+        axis.set_title(kind)
     for axis in axes[:, 0]:
         axis.set_ylabel("modelled ms per exchange")
     for axis in axes[-1]:
         axis.set_xlabel("nodes")
-    axes[0][0].legend(fontsize=8)
-    figure.suptitle("Modelled time of an exchange of ghost cells, slowest node", fontsize=11)
+    axes[0][0].legend()
+    figure.suptitle("Modelled time of an exchange of ghost cells, slowest node")
     save(figure, path)
 
 
@@ -242,17 +240,13 @@ def plot_simulated(grid, figure_rows, sweep_rows, path):
         of_key = [r for r in sweep_rows if r["case"].startswith(key + " ")]
         points = sorted((one[key] / ALONE[key], 100 * saved(one, two)) for one, two in pairs(of_key, "case"))
         right.plot(*zip(*points), marker=marker, markersize=5, label=label)
-    ticks = [0.2, 0.5, 1, 2, 5, 10, 20]
-    right.set(xscale="log", xlabel='value / that of "accelerators alone" on the left')
+    right.set(xlabel='value / that of "accelerators alone" on the left')
     right.set_ylabel(f"% of the time saved by Algorithm 2, {sweep_rows[0]['nodes']} nodes")
-    right.set_xticks(ticks, [str(t) for t in ticks])
-    right.minorticks_off()
+    scale_of(right, [0.2, 0.5, 1, 2, 5, 10, 20])
     right.axhline(0, color="black", linewidth=0.8)
-    right.grid(alpha=0.3)
     for axis in (left, right):
-        axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14))
-    title = (
-        f"SIMULATED exchange of ghost cells, {' x '.join(map(str, grid))} cells, 3 accelerators a node, slowest rank"
-    )
-    figure.suptitle(title, fontsize=11)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14))
+    cells = " x ".join(map(str, grid))
+    title = f"SIMULATED exchange of ghost cells, {cells} cells, 3 accelerators a node, slowest rank"
+    figure.suptitle(title)
     save(figure, path)

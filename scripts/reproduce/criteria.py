@@ -1,37 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Criteria, which say when to balance, over the best schedule in hindsight.
+"""Criteria, which say when to balance, over the best schedule in hindsight. docs/experiment.md
 
-Three collisions run to t = 2 and record their loads every 5 steps. The first is the strip of the experiment on load
-models. In the second, two unlike slabs meet off-centre in this strip. The third has slabs in three dimensions. Each
-series is balanced again (steelyard replay) with three costs of a balancing: 1, 10 and 100 mean steps of a process with
-perfect balance. Each particle that moves costs 0.2 us besides.
-
-All criteria see the same loads and prices. Models are told the true cost of each cell (exact), cuts are not sticky, and
-all processes are equally fast. So a partition depends on the loads of its step alone, and the best schedule is known
-exactly.
+Three collisions run to t = 2 and record their loads every 5 steps: the strip of the experiment on load models, two
+unlike slabs that meet off-centre in it, and slabs in three dimensions. Each series is balanced again (steelyard replay)
+with three costs of a balancing: 1, 10 and 100 mean steps. Each particle that moves costs 0.2 us besides. Models are
+told the true costs, so a partition depends on the loads of its step alone, and the best schedule is known exactly.
 
 The table shows how much longer each criterion takes than that schedule, in percent, computing and balancing together.
 Times are counted work, so it is the same on every machine. Series and replays that exist are not made again.
 Writes results/criteria/: summary.json and pictures.
 """
 import os
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec, read_csv, write_json
 from plotting import h5py, np, plt, save
 from studies import build, markdown_head, markdown_row, options_of, steelyard
 
 OUT = "results/criteria"
 UNLIKE = [  # slabs of unlike size and density that meet off-centre
-    "system.slabs.0.lower=[242, 14.25]",
-    "system.slabs.0.upper=[1100, 200]",
-    "system.slabs.0.density=1.1",
-    "system.slabs.1.lower=[1102, 120]",
-    "system.slabs.1.upper=[2608, 270.75]",
-    "system.slabs.1.density=0.7",
-    "system.slabs.1.velocity=[-60, 0]",
+    *(f"system.slabs.0.{s}" for s in ("lower=[242, 14.25]", "upper=[1100, 200]", "density=1.1")),
+    *(f"system.slabs.1.{s}" for s in ("lower=[1102, 120]", "upper=[2608, 270.75]", "density=0.7", "velocity=[-60, 0]")),
 ]
 COLLISIONS = {  # name: deck, settings, processes
     "strip": ("inputs/lbe240.yaml", [], 240),
@@ -62,9 +51,9 @@ def replay(name, loads, cost):
     processes, out = COLLISIONS[name][2], f"{OUT}/{name}_{cost}"
     entries = ", ".join(f"{{name: {c}, model: exact, criterion: {c}}}" for c in CRITERIA)
     settings = [f"balance.processes={processes}", "balance.model=exact", "balance.speeds=off"]
-    settings += ["balance.constants.start=uniform"]
+    settings += ["balance.constants.start=uniform", f"balance.compare=[{entries}]"]
     settings += ["balance.partition={cut: strips, patches_per_process: 8, sticky: false}"]
-    settings += [f"balance.work.balancing={cost * mean_step(loads, processes)!r}", f"balance.compare=[{entries}]"]
+    settings += [f"balance.work.balancing={cost * mean_step(loads, processes)!r}"]
     return steelyard("replay", loads, "--optimum", out=out, settings=settings, start=mpiexec(2), keep=True), out
 
 
@@ -90,25 +79,22 @@ def draw(name, cost, summary, out):
     labels = [f"{c}  +{100 * (summary['contenders'][c]['seconds'] / best - 1):.1f} %" for c in shown]
     below.set_yticks(range(len(shown) + 1), ["best in hindsight"] + labels)
     below.invert_yaxis()
-    below.set_xlabel("step")
-    below.set_title("balancings, and how much longer all takes than with the best schedule", fontsize=10)
-    above.set_ylabel("time lost by waiting, % of the slowest process's")
-    above.set_ylim(0)
-    above.legend(fontsize=8)
-    above.grid(alpha=0.25)
+    title = "balancings, and how much longer all takes than with the best schedule"
+    below.set(xlabel="step", title=title)
+    above.set(ylabel="time lost by waiting, % of the slowest process's", ylim=(0, None))
+    above.legend()
+    above.grid()
     steps = f"{cost} mean step{'' if cost == 1 else 's'}"
-    title = f"{name}: {COLLISIONS[name][2]} processes, counted work, a balancing costs {steps}"
-    above.set_title(title, fontsize=10)
+    above.set_title(f"{name}: {COLLISIONS[name][2]} processes, counted work, a balancing costs {steps}")
     save(figure, f"{OUT}/{name}_{cost}.png")
 
 
 def cases_of(name, cost, summary):
     """The cases of all criteria in one replay."""
-    best, cases = summary["optimum"], []
+    (deck, settings, _), best, cases = COLLISIONS[name], summary["optimum"], []
     for criterion in CRITERIA:
-        its = summary["contenders"][criterion]
-        case = dict(deck=COLLISIONS[name][0], settings=COLLISIONS[name][1], collision=name, cost=cost)
-        case.update(criterion=criterion, seconds=its["seconds"], balancings=its["balancings"])
+        its = {key: summary["contenders"][criterion][key] for key in ("seconds", "balancings")}
+        case = dict(deck=deck, settings=settings, collision=name, cost=cost, criterion=criterion, **its)
         case.update(seconds_optimum=best["seconds"], balancings_optimum=len(best["steps"]))
         cases.append(dict(case, ratio=its["seconds"] / best["seconds"]))
     return cases

@@ -15,9 +15,7 @@ import glob
 import os
 import re
 import shutil
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import ROOT, draw, fail, mpiexec, read_json, write_json
 from studies import build, markdown_head, markdown_row, options_of, steelyard
 

@@ -29,9 +29,7 @@ import os
 import re
 import statistics
 import subprocess
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import draw, mpiexec, read_csv, write_json
 from studies import build, options_of, steelyard
 

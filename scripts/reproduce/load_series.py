@@ -12,11 +12,8 @@ series.
 
 The processes' times are sums over their patches; no time was measured.
 """
-import os
 import re
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import mpiexec
 from plotting import h5py, np
 from studies import build, options_of, steelyard
@@ -63,14 +60,9 @@ def coarsened(source, target, block):
                 made[t] = sums(field[t].astype(kind))
         for name in ("step", "time"):
             patches[name] = cells[name][:]
-        load = patches["load"]
-        return {
-            "shape": list(load.shape),
-            "first": int(patches["step"][0]),
-            "last": int(patches["step"][-1]),
-            "particles": int(patches["particles"][0].sum()),
-            "largest": float(load[0].max() / load[0].mean()),
-        }
+        load, steps, particles = patches["load"], patches["step"], int(patches["particles"][0].sum())
+        largest = float(load[0].max() / load[0].mean())
+        return dict(shape=list(load.shape), first=steps[0], last=steps[-1], particles=particles, largest=largest)
 
 
 def main():

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Order and merging of messages, after Peng et al.: traces of molecular dynamics replayed under every schedule.
+"""Order and merging of messages, after Peng et al.: traces replayed under every schedule. docs/messages.md
 
-Part 1 is simulated. The program runs on 4 and 16 nodes of 24 ranks of a simulated Tianhe-2 (docs/simulation.md) and
-writes its plans of messages. The program replay_messages carries them out there under every schedule. The gain of a
-schedule is 1 - its time / that of the naive scheme (a message for each part, in the order of the receivers). In
-"counted" the time to make the schedule is added to both, shared by the exchanges that use it. It is measured on this
-machine if it is arithmetic. 4 nodes are the first four of the 16-node platform.
+Part 1 is simulated. The program runs on 4 and 16 nodes of a simulated Tianhe-2 and writes its plans of messages. The
+program replay_messages carries them out there under every schedule. The gain of a schedule is 1 - its time / that of
+the naive scheme (a message for each part, in the order of the receivers). In "counted" the time to make the schedule is
+added to both, shared by the exchanges that use it. It is measured on this machine if it is arithmetic.
 
 Part 2 is measured: the same replay on 2 ranks of this machine, and on 4 where it has as many cores. There MPI's own
 persistent collective call among neighbours is compared too. Writes results/messages/: summary.json, traces, pictures.
@@ -14,13 +13,12 @@ persistent collective call among neighbours is compared too. Writes results/mess
 import os
 import shutil
 import subprocess
-import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import call, mpiexec, read_csv, read_json, words, write_json
 from plotting import plt, save
-from studies import build, options_of
+from studies import build, options_of, steelyard, table
 
+QUIETLY = dict(stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 CONTROL = "none, plain"
 DEFAULT = "auto, near_first"
 SHOWN = ["none, near_first", "process, near_first", "node, near_first", DEFAULT]
@@ -64,26 +62,22 @@ PATCHES = [
     *("run.steps=30", "grid.tile=4", "balance.processes=64", "balance.every=100", "balance.clock=work"),
     *("balance.criterion=every", "balance.partition.cut=patches"),
 ]
+OF_PATCHES = {"small patches, ghosts": "ghosts", "small patches, migration": "migration"}
 REAL = {
-    "patches": (
-        ["inputs/slab.yaml", *words(PATCHES)],
-        {"small patches, ghosts": "ghosts", "small patches, migration": "migration"},
-    ),
+    "patches": (["inputs/slab.yaml", *words(PATCHES)], OF_PATCHES),
     "liquid": (["inputs/liquid.yaml", *words(["run.steps=10"])], {"liquid, ghosts": "ghosts"}),
 }
 
 
-def execute(command, **environment):
-    call(command, environment=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-
 def on_simulated(ranks, program, arguments):
-    execute(["scripts/simulate.sh", ranks, *arguments], PLATFORM=PLATFORM, PROGRAM=program)
+    variables = dict(PLATFORM=PLATFORM, PROGRAM=program)
+    call(["scripts/simulate.sh", ranks, *arguments], environment=variables, **QUIETLY)
 
 
 def here(ranks, program, arguments):
     """Starts a program on some ranks of this machine."""
-    execute([*mpiexec(ranks), f"build/{program}", *(["run"] if program == "steelyard" else []), *arguments])
+    command = ["run"] if program == "steelyard" else []
+    call([*mpiexec(ranks), f"build/{program}", *command, *arguments], **QUIETLY)
 
 
 def exchanges(trace, kind, last_step):
@@ -110,13 +104,11 @@ def replayed(launch, ranks, name, case, out, options):
     for workload, kind in workloads.items():
         uses = exchanges(trace, kind, last_step)
         of_kind = [r for r in rows if r["kind"] == kind]
-        control = next(r for r in of_kind if r["schedule"] == CONTROL)
-
-        def counted(r):
-            return r["seconds"] + r["schedule_seconds"] / uses
-
+        counted = {r["schedule"]: r["seconds"] + r["schedule_seconds"] / uses for r in of_kind}
+        seconds = next(r["seconds"] for r in of_kind if r["schedule"] == CONTROL)
         for r in of_kind:
-            gains = dict(gain=1 - r["seconds"] / control["seconds"], gain_counted=1 - counted(r) / counted(control))
+            part = counted[r["schedule"]] / counted[CONTROL]
+            gains = dict(gain=1 - r["seconds"] / seconds, gain_counted=1 - part)
             sizes = dict(mean_part_bytes=r["bytes"] / r["parts"], small_part_share=r["small_parts"] / r["parts"])
             cases.append(dict(workload=workload, ranks=ranks, exchanges_a_plan=uses, **gains, **sizes, **r))
     return cases
@@ -125,10 +117,8 @@ def replayed(launch, ranks, name, case, out, options):
 def collided_state(out):
     """The two slabs of inputs/lbe64.yaml after they have met, by a run on this machine."""
     folder = os.path.join(out, "state")
-    shutil.rmtree(folder, ignore_errors=True)
     settings = ["run.dt=0.002", "run.steps=500", "checkpoint.every=500", "balance.processes=2", "balance.every=50"]
-    settings += ["balance.clock=work"]
-    here(2, "steelyard", ["inputs/lbe64.yaml", "--out", folder, "--quiet", *words(settings)])
+    steelyard("run", "inputs/lbe64.yaml", out=folder, settings=[*settings, "balance.clock=work"], start=mpiexec(2))
     return os.path.join(folder, "checkpoint_500.h5")
 
 
@@ -140,11 +130,11 @@ def print_cases(cases, title):
         parts = f"{r['parts']:.0f} parts of {r['mean_part_bytes']:.0f} bytes"
         small = f"{100 * r['small_part_share']:.0f} % of at most 4096; {r['exchanges_a_plan']:.1f} exchanges a plan"
         print(f"\n{workload[0]}, {workload[1]} ranks: {parts}, {small}")
-        print(f"  {'schedule':<28}{'messages':>9}{'us an exchange':>16}{'gain':>9}{'us to plan':>12}{'counted':>9}")
+        times = ("us an exchange", "16.1f"), ("gain", "9.1%"), ("us to plan", "12.1f"), ("counted", "9.1%")
+        row = table(("schedule", "<28"), ("messages", "9.0f"), *times)
         for c in rows:
-            messages = f"{c['messages']:.0f}" if "messages" in c else "-"
-            gains = f"{100 * c['gain']:>8.1f}%{c['schedule_seconds'] * 1e6:>12.1f}{100 * c['gain_counted']:>8.1f}%"
-            print(f"  {c['schedule']:<28}{messages:>9}{c['seconds'] * 1e6:>16.1f}{gains}")
+            seconds = c["seconds"] * 1e6, c["gain"], c["schedule_seconds"] * 1e6, c["gain_counted"]
+            row(c["schedule"], c.get("messages", "-"), *seconds)
 
 
 def plot(cases, nodes, picture):
@@ -154,8 +144,7 @@ def plot(cases, nodes, picture):
     figure, axes = plt.subplots(len(nodes), 1, figsize=(10, 3.3 * len(nodes) + 0.5), squeeze=False)
     for axis, n in zip(axes[:, 0], nodes):
         for s, schedule in enumerate(SHOWN):
-            of = {c["workload"]: c for c in cases if (c["nodes"], c["schedule"]) == (n, schedule)}
-            rows = [of[w] for w in workloads]
+            rows = [c for c in cases if (c["nodes"], c["schedule"]) == (n, schedule)]  # in the order of workloads
             places = [w + (s - 1.5) * 0.2 for w in range(len(workloads))]
             bars = axis.bar(places, [100 * r["gain"] for r in rows], 0.18, alpha=0.35, color=f"C{s}")
             axis.bar(places, [100 * r["gain_counted"] for r in rows], 0.18, color=f"C{s}", label=schedule)
@@ -163,16 +152,14 @@ def plot(cases, nodes, picture):
                 at = bar.get_x() + bar.get_width() / 2, max(0, 100 * r["gain"]) + 1
                 axis.text(*at, f"{100 * r['gain']:.0f}", ha="center", fontsize=8)
         axis.axhline(0, color="black", linewidth=0.8)
-        axis.set_xticks(range(len(workloads)))
-        axis.set_xticklabels([w.replace(", ", ",\n") for w in workloads], fontsize=8)
-        axis.set_ylabel("gain, %")
-        axis.set_title(f"{n} nodes x {RANKS_PER_NODE} ranks: simulated", fontsize=10)
+        axis.set_xticks(range(len(workloads)), [w.replace(", ", ",\n") for w in workloads], fontsize=8)
         low, high = axis.get_ylim()
-        axis.set_ylim(max(low, -40), high + 8)
+        title = f"{n} nodes x {RANKS_PER_NODE} ranks: simulated"
+        axis.set(title=title, ylabel="gain, %", ylim=(max(low, -40), high + 8))
     title = "Communication time saved against a message for each part; dark: the cost of making the schedule counted"
     figure.suptitle(title + " (cut off at -40 %)", fontsize=10)
     figure.tight_layout(rect=(0, 0.04, 1, 1))
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=8, ncol=len(SHOWN), loc="lower center")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), ncol=len(SHOWN), loc="lower center")
     save(figure, picture, dpi=110)
 
 

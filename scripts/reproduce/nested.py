@@ -1,35 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The tests of Liu, Yang & Yang (2018) on nested partitions; nodes have 2 CPUs of 12 cores, an accelerator is worth 12
-cores.
+"""The tests of Liu, Yang & Yang (2018) on nested partitions, by Algorithms 1 (greedy) and 2 (inner_outer).
 
-Balance: 1600 x 320 cells on 1 to 32 nodes, by Algorithm 1 (greedy) and 2 (inner_outer). Nodes have CPUs only, 3
-accelerators each, or 0 to 3 at random. The load is uniform or that of two slabs in collision. Prints LBE_m beside its
-bound, and the cells that accelerators would exchange with remote regions.
+Balance: 1600 x 320 cells on 1 to 32 nodes. Nodes have CPUs only, 3 accelerators each, or 0 to 3 at random. Prints LBE_m
+beside its bound, and the cells that accelerators would exchange with remote regions.
 
-Communication: 600 x 400 x 400 cells, 3 accelerators a node, Algorithm 1 against 2. Counts the bytes that accelerators
-exchange. A model of links (communication.py) gives their time, for links of several generations. Modelled, not
-measured.
+Communication: 600 x 400 x 400 cells, 3 accelerators a node. Counts the bytes that accelerators exchange. A model of
+links (communication.py) gives their time, for links of several generations. Modelled, not measured.
 
-With --simulated: only the communication, on a simulated Tianhe-2, as figure 10 of the paper. The times over the nodes
-are those of two machines. In the first the hosts forward the messages of accelerators. In the second the accelerators
-reach other nodes and each other by themselves and slowly. A sweep over the links on 32 nodes follows. All these times
-are SIMULATED.
+With --simulated: only the communication, on a simulated Tianhe-2, as figure 10 of the paper. Hosts forward the messages
+of accelerators, or accelerators send them by themselves and slowly. A sweep over the links on 32 nodes follows.
 
-Writes results/nested/: summary.json, CSV files, pictures; with --simulated simulated.json, .csv and .png.
+Writes results/nested/: summary.json, CSV files, pictures; with --simulated simulated.json, .csv, .png. docs/nested.md
 """
 import concurrent.futures
-import csv
 import os
 import random
-import sys
 
 import communication
-
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
-from common import draw, write_json
+from common import draw, write_csv, write_json
 from plotting import plt, save
-from studies import build, options_of, steelyard
+from studies import build, options_of, steelyard, table
 
 DECK = "inputs/nested_1600x320.yaml"
 NODES = [1, 2, 4, 8, 16, 32]
@@ -90,17 +81,16 @@ def run_case(folder, c):
     accelerators = accelerators_of(c["environment"], c["nodes"], c["seed"])
     p = partition(folder, name_of(c), c["load"], c["nodes"], accelerators, c["algorithm"])
     found = [r for r in p["resources"] if r["kind"] == "accelerator"]
+    ways = ("between_nodes", "between_cpus", "inside")
     return dict(
         c,
         lbe_model=p["lbe_model"],
         remote_cells=sum(r["remote_cells"] for r in found),
-        **{f"bytes_{where}": p["bytes"][where] for where in ("between_nodes", "between_cpus", "inside")},
-        bound=p["bound"],
-        bound_of_cells=p["bound_of_cells"],
+        **{f"bytes_{way}": p["bytes"][way] for way in ways},
+        **{key: p[key] for key in ("bound", "bound_of_cells")},
         accelerators=len(found),
-        **{f"ghosts_{where}": p["ghosts"][where] for where in ("between_nodes", "between_cpus", "inside")},
-        node_distance=p["node_distance"],
-        other_cpu_contacts=p["other_cpu_contacts"],
+        **{f"ghosts_{way}": p["ghosts"][way] for way in ways},
+        **{key: p[key] for key in ("node_distance", "other_cpu_contacts")},
         largest_shortfall=max((s["shortfall"] for s in p["shortfalls"]), default=0),
         empty_resources=sum(r["cells"] == 0 for r in p["resources"]),
     )
@@ -116,19 +106,24 @@ def balance(folder, seeds, jobs):
     print(f"\n1600 x 320 cells; LBE_m in %, of random machines the least of {seeds} seeds; remote: ghost cells that")
     print("accelerators get from other nodes and other accelerators, the most of all seeds; other CPU: contacts of")
     print("accelerators with the second CPU of their node")
-    heads = f"{'bound':>8}{'Algorithm 1':>13}{'remote':>8}{'Algorithm 2':>13}{'remote':>8}{'other CPU':>11}"
-    print(f"{'load':<10}{'accelerators':<14}{'nodes':>6}{heads}{'bytes between nodes':>21}")
+    row = table(
+        *(("load", "<10"), ("accelerators", "<14"), ("nodes", "6"), ("bound", "8.2f"), ("Algorithm 1", "13.2f")),
+        *(
+            ("remote", "8"),
+            ("Algorithm 2", "13.2f"),
+            ("remote", "8"),
+            ("other CPU", "11"),
+            ("bytes between nodes", "21"),
+        ),
+    )
     for (load, environment, nodes, algorithm), one in found.items():
         if algorithm == "inner_outer":
             continue
         two = found[load, environment, nodes, "inner_outer"]
         worst = min(two, key=lambda c: c["lbe_model"])
-        text = f"{load:<10}{ENVIRONMENTS[environment][0]:<14}{nodes:>6}{100 * worst['bound']:>8.2f}"
-        for of_algorithm in (one, two):
-            text += f"{100 * min(c['lbe_model'] for c in of_algorithm):>13.2f}"
-            text += f"{max(c['remote_cells'] for c in of_algorithm):>8}"
-        contacts, sent = (max(c[key] for c in two) for key in ("other_cpu_contacts", "bytes_between_nodes"))
-        print(f"{text}{contacts:>11}{sent:>21}")
+        figures = [(100 * min(c["lbe_model"] for c in of), max(c["remote_cells"] for c in of)) for of in (one, two)]
+        most = (max(c[key] for c in two) for key in ("other_cpu_contacts", "bytes_between_nodes"))
+        row(load, ENVIRONMENTS[environment][0], nodes, 100 * worst["bound"], *figures[0], *figures[1], *most)
     low = [c for c in cases if c["algorithm"] == "inner_outer" and c["lbe_model"] < ENOUGH]
     print(f"\ncases of Algorithm 2 below {ENOUGH}: {len(low)}")
     for c in low:
@@ -152,10 +147,8 @@ def modelled(folder):
         case = dict(nodes=nodes, algorithm=algorithm, lbe_model=p["lbe_model"])
         rows += [dict(row, **case) for row in communication.modelled(p)]
     print(f"\n{' x '.join(map(str, GRID_3D))} cells, uniform, 3 accelerators a node: MB that the accelerators of all")
-    print(
-        "nodes get in one exchange of ghost cells, and modelled milliseconds of the slowest node (accelerators alone;"
-    )
-    print("with the CPUs' traffic between nodes). MODELLED from link speeds, not measured.")
+    print("nodes get in one exchange of ghost cells, and modelled milliseconds of the slowest node (accelerators")
+    print("alone; with the CPUs' traffic between nodes). MODELLED from link speeds, not measured.")
     savings = communication.say_modelled(rows)
     write_csv(os.path.join(folder, "communication.csv"), rows)
     communication.plot_modelled(rows, os.path.join(folder, "communication.png"))
@@ -167,10 +160,8 @@ def simulated(folder, grid, nodes, jobs):
     """The test of communication on a simulated Tianhe-2: tables, simulated.json, .csv and .png."""
     partitions = partitions_3d(folder, grid, nodes)
     figure, sweep, platform = communication.simulated(partitions, os.path.join(folder, "runs"), jobs)
-    print(
-        f"\nSIMULATED, not measured: {' x '.join(map(str, grid))} cells, 3 accelerators a node; time of an exchange of"
-    )
-    print("ghost cells, slowest rank; MB remote: bytes that accelerators get from other nodes and other accelerators.")
+    print(f"\nSIMULATED, not measured: {' x '.join(map(str, grid))} cells, 3 accelerators a node; time of an exchange")
+    print("of ghost cells, slowest rank; MB remote: bytes that accelerators get from other nodes and accelerators.")
     print("Network 6.36 GB/s, links of accelerators 8 GB/s and 5 us; alone: 5 times slower.")
     communication.say_simulated(figure)
     print("\nSIMULATED: accelerators alone, with one assumption changed")
@@ -198,21 +189,11 @@ def plot(cases, path):
                 text = label if style == "-" else "the same, Algorithm 1"
                 axis.plot(NODES, [min(found[n]) for n in NODES], style, label=text, **looks)
         axis.axhline(ENOUGH, color="grey", linewidth=0.8)
-        axis.set(xscale="log", title=LOADS[load], xlabel="nodes of 2 x 12 cores")
-        axis.set_xticks(NODES, [str(n) for n in NODES])
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
-    axes[0].set_ylabel("LBE_m")
-    axes[0].set_ylim(min(0.95, min(c["lbe_model"] for c in cases) - 0.01), 1.002)
-    axes[0].legend(fontsize=8, loc="lower left")
+        axis.set(title=LOADS[load], xlabel="nodes of 2 x 12 cores")
+        communication.scale_of(axis, NODES)
+    axes[0].set(ylabel="LBE_m", ylim=(min(0.95, min(c["lbe_model"] for c in cases) - 0.01), 1.002))
+    axes[0].legend(loc="lower left")
     save(figure, path)
-
-
-def write_csv(path, rows):
-    with open(path, "w", newline="") as f:
-        table = csv.DictWriter(f, list(dict.fromkeys(key for r in rows for key in r)))
-        table.writeheader()
-        table.writerows(rows)
 
 
 def main():

@@ -16,7 +16,6 @@ import statistics
 import subprocess
 import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import fail, mpiexec, read_csv, write_json
 from plotting import plt, save
 from studies import build, in_turns, options_of, steelyard

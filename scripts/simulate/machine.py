@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.dirname(os.path.dirname(__file__)))
 from common import fail
 
 BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
@@ -29,10 +28,7 @@ def main():
         with open(os.path.join(folder, "assumptions.json")) as f:
             p = json.load(f)
     if "accelerators_per_node" in p:
-        fail(
-            f"{name} has accelerators as ranks of their own, of which predictions know nothing; choose a"
-            " platform without"
-        )
+        fail(f"{name} has accelerators as ranks, of which predictions know nothing; choose a platform without")
     inside = BANDWIDTH_FACTOR * p["node_bytes_per_second"]
     between = BANDWIDTH_FACTOR * p["link_bytes_per_second"]
     try:

@@ -12,6 +12,16 @@ import sys
 
 # Ranks on consecutive nodes of a fat tree with full bandwidth between its halves; one core a rank. Where a node has
 # accelerators, each is a host of its own, and the last ranks of a node are on them.
+TIANHE2 = {
+    "ranks_per_node": 24,
+    "nodes_per_switch": 8,
+    "link_bytes_per_second": 8e9,
+    "latency_seconds": 1.57e-6,
+    "sources": [
+        "2 x 12 cores a node, 16 GB/s a link in both directions together, fat tree: Peng et al.",
+        "latency: that of Tianhe-1A, assumed",
+    ],
+}
 PLATFORMS = {
     "tianhe1a": {
         "nodes": 400,
@@ -25,56 +35,41 @@ PLATFORMS = {
             "1.57 us from process to process: assumed",
         ],
     },
-    "tianhe2_16": {"nodes": 16},
-    "tianhe2_32": {"nodes": 32},
+    "tianhe2_16": {"nodes": 16, **TIANHE2},
+    "tianhe2_32": {"nodes": 32, **TIANHE2},
+    "tianhe2_mic": {
+        **{"nodes": 32, **TIANHE2, "ranks_per_node": 27},
+        "accelerators_per_node": 3,
+        "accelerator_link_bytes_per_second": 8e9,
+        "accelerator_latency_seconds": 5e-6,
+        # By what factor messages to and from other nodes and other accelerators are slower than the network; 1: the
+        # host forwards them.
+        "accelerator_remote_slowdown": 1,
+        "sources": TIANHE2["sources"]
+        + [
+            "3 accelerators a node: Liu, Yang & Yang 2018",
+            "8 GB/s one way between an accelerator and its host: PCI Express 2.0, 16 lanes",
+            "5 us from a process on an accelerator to one on its host: assumed",
+            "a process on an accelerator handles a message as fast as one on a core: assumed",
+        ],
+    },
 }
-for name in ("tianhe2_16", "tianhe2_32"):
-    PLATFORMS[name].update(
-        {
-            "ranks_per_node": 24,
-            "nodes_per_switch": 8,
-            "link_bytes_per_second": 8e9,
-            "latency_seconds": 1.57e-6,
-            "sources": [
-                "2 x 12 cores a node, 16 GB/s a link in both directions together, fat tree: Peng et al.",
-                "latency: that of Tianhe-1A, assumed",
-            ],
-        }
-    )
-PLATFORMS["tianhe2_mic"] = {
-    **PLATFORMS["tianhe2_32"],
-    "ranks_per_node": 27,
-    "accelerators_per_node": 3,
-    "accelerator_link_bytes_per_second": 8e9,
-    "accelerator_latency_seconds": 5e-6,
-    # By what factor messages to and from other nodes and other accelerators are slower than the network; 1: the host
-    # forwards them.
-    "accelerator_remote_slowdown": 1,
-    "sources": PLATFORMS["tianhe2_32"]["sources"]
-    + [
-        "3 accelerators a node: Liu, Yang & Yang 2018",
-        "8 GB/s one way between an accelerator and its host: PCI Express 2.0, 16 lanes",
-        "5 us from a process on an accelerator to one on its host: assumed",
-        "a process on an accelerator handles a message as fast as one on a core: assumed",
-    ],
-}
-# Of every platform. Measured by scripts/bench/message_costs.py on 2 ranks of a 2-core x86-64 machine (MPICH 4.0.2,
-# shared memory):
-MESSAGE_SECONDS = (
-    0.43e-6  # of the sender's core for each nonblocking message, the receiver's part included; 0.34 to 0.48 were seen
-)
-COPY_BYTES_PER_SECOND = (
-    6.8e9  # of the sender's core that copies a message into buffers of MPI and out of them; 6.3 to 8.6 GB/s were seen
-)
-COSTS_SOURCE = "a message and its copies: measured on 2 ranks of a 2-core x86-64 machine, MPICH 4.0.2, shared memory"
-# Assumed, in the range of common MPI libraries:
-EAGER_BYTES = 65536  # messages of this size and more are not copied
-NODE_BYTES_PER_SECOND = 5e9  # between two ranks of a node
-NODE_LATENCY_SECONDS = 0.4e-6  # between two ranks of a node
 # SimGrid takes events within so long as one. Where thousands of ranks send at once it saves most of SimGrid's time to
 # take more (docs/simulation.md).
 for p in PLATFORMS.values():
     p["simultaneous_seconds"] = 1e-9
+# Of every platform. The first two were measured by scripts/bench/message_costs.py on 2 ranks of a 2-core x86-64 machine
+# (MPICH 4.0.2, shared memory). The others are assumed, in the range of common MPI libraries.
+COSTS = {
+    # Of the sender's core for each nonblocking message, the receiver's part included; 0.34 to 0.48 us were seen.
+    "message_seconds": 0.43e-6,
+    # Of the sender's core that copies a message into buffers of MPI and out of them; 6.3 to 8.6 GB/s were seen.
+    "copy_bytes_per_second": 6.8e9,
+    "eager_bytes": 65536,  # messages of this size and more are not copied
+    "node_bytes_per_second": 5e9,  # between two ranks of a node
+    "node_latency_seconds": 0.4e-6,  # between two ranks of a node
+}
+COSTS_SOURCE = "a message and its copies: measured on 2 ranks of a 2-core x86-64 machine, MPICH 4.0.2, shared memory"
 OPERATIONS_PER_SECOND = 1e9  # what comm/simulated/job.cpp reckons with: a unit, no property of a machine
 
 
@@ -84,7 +79,7 @@ def cluster(name, p):
     return f"""  <cluster id="{name}" prefix="node" suffix="" radical="0-{p['nodes'] - 1}"
            speed="{OPERATIONS_PER_SECOND:.0f}f"
            core="{p['ranks_per_node']}" bw="{p['link_bytes_per_second']:.0f}Bps" lat="{link_latency(p):.4g}s"
-           loopback_bw="{NODE_BYTES_PER_SECOND:.0f}Bps" loopback_lat="{NODE_LATENCY_SECONDS:.4g}s"
+           loopback_bw="{COSTS['node_bytes_per_second']:.0f}Bps" loopback_lat="{COSTS['node_latency_seconds']:.4g}s"
            topology="FAT_TREE" topo_parameters="2;{per_switch},{switches(p)};1,{per_switch};1,1"
            sharing_policy="SPLITDUPLEX"/>
 """
@@ -111,19 +106,16 @@ def fat_tree(p, nodes):
     hosts = [(n, m) for n in range(nodes) for m in range(-1, accelerators)]  # -1: the cores
     text = '<zone id="tree" routing="Full">\n'
     for n, m in hosts:
-        text += (
-            f'<host id="{host_name(n, m)}" speed="{OPERATIONS_PER_SECOND:.0f}f"'
-            f' core="{p["ranks_per_node"] - accelerators if m < 0 else 1}"/>\n'
-        )
+        cores = p["ranks_per_node"] - accelerators if m < 0 else 1
+        text += f'<host id="{host_name(n, m)}" speed="{OPERATIONS_PER_SECOND:.0f}f" core="{cores}"/>\n'
         if m < 0:
             text += link(f"node{n}", p["link_bytes_per_second"], link_latency(p))
-            text += link(f"node{n}_inside", NODE_BYTES_PER_SECOND, NODE_LATENCY_SECONDS, "FATPIPE")
+            text += link(f"node{n}_inside", COSTS["node_bytes_per_second"], COSTS["node_latency_seconds"], "FATPIPE")
         else:
             text += link(host_name(n, m), p["accelerator_link_bytes_per_second"], p["accelerator_latency_seconds"])
             if slow:
-                text += link(
-                    f"{host_name(n, m)}_remote", p["link_bytes_per_second"] / p["accelerator_remote_slowdown"], 0
-                )
+                remote = p["link_bytes_per_second"] / p["accelerator_remote_slowdown"]
+                text += link(f"{host_name(n, m)}_remote", remote, 0)
     for s in range(switches(p)):
         text += "".join(link(f"switch{s}_root{r}", p["link_bytes_per_second"], link_latency(p)) for r in range(width))
 
@@ -192,39 +184,23 @@ def main():
     p = changed(PLATFORMS[name], name, settings)
     most = p["nodes"] * p["ranks_per_node"]
     if not 0 < ranks <= most:
-        sys.exit(
-            f"platform.py: {name} has {most} cores{' and accelerators' if 'accelerators_per_node' in p else ''};"
-            f" {ranks} ranks do not fit"
-        )
+        of = f"cores{' and accelerators' if 'accelerators_per_node' in p else ''}"
+        sys.exit(f"platform.py: {name} has {most} {of}; {ranks} ranks do not fit")
     host_nodes = math.ceil(ranks / p["ranks_per_node"])
-    with open(f"{folder}/platform.xml", "w") as f:
-        f.write(
-            f"""<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-{fat_tree(p, host_nodes) if "accelerators_per_node" in p else cluster(name, p)}</platform>
-"""
-        )
-    with open(f"{folder}/hosts", "w") as f:
-        f.writelines(host_of(r, p) + "\n" for r in range(ranks))
-    with open(f"{folder}/assumptions.json", "w") as f:
-        json.dump(
-            {
-                "platform": name,
-                **p,
-                "sources": p["sources"] + [COSTS_SOURCE],
-                "message_seconds": MESSAGE_SECONDS,
-                "copy_bytes_per_second": COPY_BYTES_PER_SECOND,
-                "eager_bytes": EAGER_BYTES,
-                "node_bytes_per_second": NODE_BYTES_PER_SECOND,
-                "node_latency_seconds": NODE_LATENCY_SECONDS,
-            },
-            f,
-        )
-    cost = f"0:{MESSAGE_SECONDS:.4g}:{1 / COPY_BYTES_PER_SECOND:.4g};{EAGER_BYTES}:{MESSAGE_SECONDS:.4g}:0"
-    with open(f"{folder}/options", "w") as f:
-        f.write(f"--cfg=smpi/ois:{cost}\n")  # of MPI_Isend: from so many bytes on, constant, per byte
-        f.write(f"--cfg=surf/precision:{p['simultaneous_seconds']:.4g}\n")
+    zone = fat_tree(p, host_nodes) if "accelerators_per_node" in p else cluster(name, p)
+    head = """<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n"""
+    assumptions = {"platform": name, **p, "sources": p["sources"] + [COSTS_SOURCE], **COSTS}
+    message, eager = f"{COSTS['message_seconds']:.4g}", COSTS["eager_bytes"]
+    cost = f"0:{message}:{1 / COSTS['copy_bytes_per_second']:.4g};{eager}:{message}:0"
+    for file, text in {
+        "platform.xml": f'{head}<platform version="4.1">\n{zone}</platform>\n',
+        "hosts": "".join(host_of(r, p) + "\n" for r in range(ranks)),
+        "assumptions.json": json.dumps(assumptions),
+        # The cost of MPI_Isend: from so many bytes on, constant, per byte.
+        "options": f"--cfg=smpi/ois:{cost}\n--cfg=surf/precision:{p['simultaneous_seconds']:.4g}\n",
+    }.items():
+        with open(f"{folder}/{file}", "w") as f:
+            f.write(text)
 
 
 if __name__ == "__main__":

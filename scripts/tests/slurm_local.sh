@@ -132,22 +132,20 @@ table() {  # of all runs below a directory: what does not depend on time
     python3 - "$1" <<'END'
 import csv, glob, hashlib, json, os, sys
 
-def digest(rows):
-    return hashlib.sha256(repr(rows).encode()).hexdigest()[:8] if rows else "-"
-
-def rows(path):
+def digest(path):
     if not os.path.exists(path):
-        return []
+        return "-"
+    timed = ("model_seconds", "partition_seconds", "migrate_seconds")
     with open(path) as f:
-        timed = ("model_seconds", "partition_seconds", "migrate_seconds")
-        return [[row[key] for key in sorted(row) if key not in timed] for row in csv.DictReader(f)]
+        rows = [[row[key] for key in sorted(row) if key not in timed] for row in csv.DictReader(f)]
+    return hashlib.sha256(repr(rows).encode()).hexdigest()[:8] if rows else "-"
 
 print("run                               step  state hash        thermo    balance   overall LBE")
 for path in sorted(glob.glob(sys.argv[1] + "/*/*/summary.json")):
     folder = os.path.dirname(path)
     with open(path) as f:
         s = json.load(f)
-    thermo, balance = (digest(rows(f"{folder}/{name}.csv")) for name in ("thermo", "balance"))
+    thermo, balance = (digest(f"{folder}/{name}.csv") for name in ("thermo", "balance"))
     lbe = " ".join(map(repr, s["overall_lbe"].values()))
     print(f"{os.path.relpath(folder, sys.argv[1]):32} {s['steps']:5}  {s['state_hash']}  {thermo:8}  {balance:8}  {lbe}".rstrip())
 END

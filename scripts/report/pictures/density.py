@@ -53,29 +53,24 @@ def draw(options, outdir):
     fields = [read_field(found[s], view) for s in steps]
     top = max(np.percentile(smoothed(f[0], wraps), 99.9) for f in fields) / reference
 
-    layout = dict(squeeze=False, sharex=True, layout="constrained", gridspec_kw={"height_ratios": [2, 1.2]})
+    layout = dict(
+        squeeze=False, sharex=True, sharey="row", layout="constrained", gridspec_kw={"height_ratios": [2, 1.2]}
+    )
     figure, axes = plt.subplots(2, len(steps), figsize=(3.6 * len(steps) + 1, 5.2), **layout)
     scale = dict(cmap="magma_r", vmin=0, vmax=top, interpolation="nearest", aspect="equal")
     profiles = [profile(density, rows, wraps) / reference for density, _, _ in fields]
-    for column, (density, step, time) in enumerate(fields):
-        axis, values = axes[0][column], profiles[column]
+    for (axis, below), values, (density, step, time) in zip(axes.T, profiles, fields):
         extent = [0, box[0], 0, box[1]]
         image = axis.imshow(smoothed(density, wraps) / reference, origin="lower", extent=extent, **scale)
-        axis.set_title(f"t = {time:g} (step {step}){view.text}", fontsize=10)
-        axis.tick_params(labelbottom=False)
-        below = axes[1][column]
+        axis.set_title(f"t = {time:g} (step {step}){view.text}")
         x = (np.arange(density.shape[1]) + 0.5) * box[0] / density.shape[1]
         below.plot(x, values, color="#5b2a86", lw=1)
         below.axhline(1, color="0.6", lw=0.8, ls="--")
         place = dict(xycoords="axes fraction", ha="right", va="top", fontsize=9)
         below.annotate(f"max {values.max():.2f}", (0.97, 0.9), **place)
-        below.set_ylim(0, max(1.3, 1.1 * max(v.max() for v in profiles)))
-        below.set_xlabel(f"{AXES[view.shown[0]]} / sigma")
-        if column == 0:
-            axis.set_ylabel(f"{AXES[view.shown[1]]} / sigma")
-            below.set_ylabel("density / initial,\nmean of 3 columns")
-        else:
-            axis.tick_params(labelleft=False)
-            below.tick_params(labelleft=False)
+        most = max(1.3, 1.1 * max(v.max() for v in profiles))
+        below.set(ylim=(0, most), xlabel=f"{AXES[view.shown[0]]} / sigma")
+    axes[0][0].set_ylabel(f"{AXES[view.shown[1]]} / sigma")
+    axes[1][0].set_ylabel("density / initial,\nmean of 3 columns")
     figure.colorbar(image, ax=axes[0], label="density / initial,\nmean of 3 x 3 cells", shrink=0.85, pad=0.01)
     return figure

@@ -53,13 +53,12 @@ def draw(options, *outdirs):
         clock = "counted work" if summary["clock"] == "work" else "wall clock"
         run = f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}"
         machine = f"{summary['processes']} processes on {summary['ranks']} ranks, {clock}"
-        above.set_title(f"{run}: {machine}", fontsize=10)
+        above.set(title=f"{run}: {machine}")
         title = "overall LBE, %, after the first measured update (of all balancings)"
-        above.legend(title=title, fontsize=8, title_fontsize=8, ncols=2, loc="lower right")
-        below.set_xlabel("step")
+        above.legend(title=title, title_fontsize=8, ncols=2, loc="lower right")
+        below.set(xlabel="step")
         for axis in (above, below):
-            axis.grid(alpha=0.25)
-    axes[0][0].set_ylabel("LBE, %")
-    axes[1][0].set_ylabel("LBE_m, %")
-    axes[0][0].set_ylim(0, 101)
+            axis.grid()
+    axes[0][0].set(ylabel="LBE, %", ylim=(0, 101))
+    axes[1][0].set(ylabel="LBE_m, %")
     return figure

@@ -80,8 +80,8 @@ def draw_lbe(axis, outdirs):
     axis.set_ylabel("LBE (overall), %", fontsize=9)
     axis.tick_params(labelsize=8)
     axis.margins(x=0.01)
-    axis.grid(alpha=0.25)
-    axis.legend(fontsize=8, ncols=8, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False)
+    axis.grid()
+    axis.legend(ncols=8, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False)
 
 
 def draw_frame(axis, run, frame, field, **colours):
@@ -91,8 +91,8 @@ def draw_frame(axis, run, frame, field, **colours):
     width = 1.1 if processes <= 16 else 0.7 if processes <= 200 else 0.3
     for ink, wide in (("white", 2 * width), ("#16202c", width)):
         axis.add_collection(LineCollection(run.borders(frame), colors=ink, linewidths=wide))
-    axis.set(aspect="equal", xlim=(0, run.x[-1]), ylim=(0, run.y[-1]))
-    axis.set_title(f"step {run.map['step'][frame]:,}{run.view.text}", fontsize=10)
+    title = f"step {run.map['step'][frame]:,}{run.view.text}"
+    axis.set(aspect="equal", xlim=(0, run.x[-1]), ylim=(0, run.y[-1]), title=title)
     return image
 
 

@@ -17,19 +17,13 @@ CPUS = ["Blues", "Greens", "Purples", "Greys"]
 def node_colours(resources, node):
     """Colours of the resources: the CPUs of the node in hues of their own, those of other nodes in grey."""
     colours = np.full((len(resources), 3), 0.9)
-    accelerators = 0
-    own = [r for r in resources if r["node"] == node and r["kind"] != "accelerator"]
-    cores = {cpu: [r["id"] for r in own if r["cpu"] == cpu] for cpu in {r["cpu"] for r in own}}
-    for r in resources:
-        if r["node"] != node:
-            continue
-        if r["kind"] == "accelerator":
-            colours[r["id"]] = matplotlib.colors.to_rgb(ACCELERATORS[accelerators % len(ACCELERATORS)])
-            accelerators += 1
-        else:
-            ids = cores[r["cpu"]]
-            place = ids.index(r["id"])
-            colours[r["id"]] = plt.get_cmap(CPUS[r["cpu"] % len(CPUS)])(0.3 + 0.4 * (place % 4) / 3)[:3]
+    own = [r for r in resources if r["node"] == node]
+    for n, r in enumerate(r for r in own if r["kind"] == "accelerator"):
+        colours[r["id"]] = matplotlib.colors.to_rgb(ACCELERATORS[n % len(ACCELERATORS)])
+    cores = [r for r in own if r["kind"] != "accelerator"]
+    for cpu in {r["cpu"] for r in cores}:
+        for n, r in enumerate(r for r in cores if r["cpu"] == cpu):
+            colours[r["id"]] = plt.get_cmap(CPUS[cpu % len(CPUS)])(0.3 + 0.4 * (n % 4) / 3)[:3]
     return colours
 
 
@@ -53,7 +47,7 @@ def whole(axis, partition, view, node, load):
     axis.set(**view.labels("cell in {}"), xlim=(0, nx), ylim=(0, ny), aspect="equal")
     algorithm = {"inner_outer": "inner-outer (Algorithm 2)", "greedy": "greedy (Algorithm 1)"}[partition["algorithm"]]
     heading = f"{nodes} node{'s' * (nodes != 1)}, {algorithm}, LBE_m {partition['lbe_model']:.4f}"
-    axis.set_title(f"{heading}: load of the cells, borders between nodes{view.text}", fontsize=10)
+    axis.set_title(f"{heading}: load of the cells, borders between nodes{view.text}")
     for n in range(nodes if 1 < nodes <= 64 else 0):
         ys, xs = np.nonzero(node == n)
         if len(xs):
@@ -64,22 +58,24 @@ def whole(axis, partition, view, node, load):
 
 def shares(axis, resources):
     """The part of all speeds and of the load that each node has, or each resource of a single node."""
-    single = all(r["node"] == 0 for r in resources)
+    what, key = ("resource", "id") if all(r["node"] == 0 for r in resources) else ("node", "node")
     groups = {}
     for r in resources:
-        groups.setdefault((r["id"] if single else r["node"]), []).append(r)
-    sums = (np.array([sum(r[k] for r in g) for g in groups.values()]) for k in ("speed", "load", "cells"))
-    speeds, loads, cells = sums
-    x = np.arange(len(groups))
-    bars = [(speeds, "of the speeds", "#9ecae1"), (loads, "of the load", "#08519c"), (cells, "of the cells", "#cccccc")]
-    for place, (values, label, colour) in enumerate(bars):
-        axis.bar(x + 0.28 * (place - 1), 100 * values / values.sum(), width=0.28, label=label, color=colour)
-    axis.set(xlabel="resource" if single else "node", ylabel="part of all, %", xlim=(-0.6, len(groups) - 0.4))
-    what = "resource" if single else "node"
-    axis.set_title(f"what each {what} has: balanced where its part of the load is that of the speeds", fontsize=10)
+        groups.setdefault(r[key], []).append(r)
+    bars = (
+        ("speed", "of the speeds", "#9ecae1"),
+        ("load", "of the load", "#08519c"),
+        ("cells", "of the cells", "#cccccc"),
+    )
+    for place, (column, label, colour) in enumerate(bars):
+        values = np.array([sum(r[column] for r in group) for group in groups.values()])
+        x = np.arange(len(groups)) + 0.28 * (place - 1)
+        axis.bar(x, 100 * values / values.sum(), width=0.28, label=label, color=colour)
+    axis.set(xlabel=what, ylabel="part of all, %", xlim=(-0.6, len(groups) - 0.4))
+    axis.set_title(f"what each {what} has: balanced where its part of the load is that of the speeds")
     axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True, nbins=32))
     axis.set_ylim(0, 1.18 * axis.get_ylim()[1])
-    axis.legend(fontsize=8, loc="upper center", ncols=3)
+    axis.legend(loc="upper center", ncols=3)
 
 
 def one_node(axis, resources, number, window, owner, node, view):
@@ -91,7 +87,7 @@ def one_node(axis, resources, number, window, owner, node, view):
         lines = borders(values[y0:y1, x0:x1], (x0, y0))
         axis.add_collection(LineCollection(lines, colors=colour, linewidths=width))
     axis.set(**view.labels("cell in {}"), xlim=(x0, x1), ylim=(y0, y1), aspect="equal")
-    axis.set_title(f"node {number}{view.text}: cores (thin borders) and accelerators", fontsize=10)
+    axis.set_title(f"node {number}{view.text}: cores (thin borders) and accelerators")
     own = [r for r in resources if r["node"] == number]
     whole_load = sum(r["load"] for r in own) or 1
     handles = []
@@ -106,7 +102,7 @@ def one_node(axis, resources, number, window, owner, node, view):
         ys, xs = np.nonzero(owner == r["id"])
         if len(xs):
             axis.text(xs.mean() + 0.5, ys.mean() + 0.5, f"A{n}", ha="center", va="center", fontsize=12, weight="bold")
-    axis.legend(handles=handles, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    axis.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
 
 
 def draw(options, outdir):

@@ -151,7 +151,7 @@ def draw(options, outdir):
     size = (wide * columns + 0.9, rows * (wide * high + 0.25) + 0.15)
     figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for axis, moment in zip(axes[0], moments):
-        axis.set_title(f"t = {moment.time:g} (step {moment.step})", fontsize=10)
+        axis.set_title(f"t = {moment.time:g} (step {moment.step})")
     for row, colour in zip(axes, wanted):
         for axis, moment in zip(row, moments):
             axis.imshow(moment.picture(colour, colours[colour]), origin="lower", interpolation="antialiased")

@@ -35,8 +35,7 @@ def draw(options, outdir):
         a, b, c, d = window
         scale = dict(cmap=cmap, vmin=0, vmax=np.percentile(field, 99.9), interpolation="nearest", aspect="equal")
         image = axis.imshow(field[c:d, a:b], origin="lower", extent=window, **scale)
-        axis.set_title(title, fontsize=10)
-        axis.set_xlabel(labels["xlabel"])
+        axis.set(title=title, xlabel=labels["xlabel"])
         return image
 
     def lines(axis, window, width):

@@ -31,7 +31,7 @@ def draw(options, outdir):
     above.set(ylabel="share of the accelerators, %", ylim=(0, 105), title=os.path.normpath(outdir))
     below.set(xlabel="step", ylabel="ms a step, since the last check", yscale="log")
     if len(ranks) <= 8:
-        below.legend(fontsize=8)
+        below.legend()
     for axis in (above, below):
-        axis.grid(alpha=0.25)
+        axis.grid()
     return figure
