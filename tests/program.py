@@ -110,7 +110,7 @@ def completed(
 def script(name, *arguments, **how):
     """A script of scripts/ as a CompletedProcess."""
     path = os.path.join(SOURCE, "scripts", name)
-    words = [sys.executable, path] if name.endswith(".py") else [path]
+    words = [sys.executable, path] if path.endswith(".py") else [path]
     return subprocess.run([*words, *map(str, arguments)], **dict(capture_output=True, text=True) | how)
 
 
@@ -135,8 +135,8 @@ def printed(ranks, *arguments, **how):
 
 
 def one_error(got, text, code, says=(), alone=True, what="", matches=""):
-    """An error ends with its exit code and one line, which holds `says` (each of a tuple), what helps, and a match of a
-    pattern behind its first words. Unless it stands alone, MPI may add lines of its own after an abort."""
+    """An error ends with its exit code and one line. The line names a remedy, holds `says` (each of a tuple), and
+    matches the pattern behind its first words. Unless it stands alone, MPI may add lines after an abort."""
     what = f"{what}: exit code {got}, not {code}, or another text: {text!r}"
     lines = text.splitlines() if alone else our_lines(text)
     assert got == code and len(lines) == 1 and lines[0].startswith("steelyard: error: "), what
@@ -251,15 +251,9 @@ def our_lines(text):
 
 def start(ranks, *arguments, binary=None, words=None, stdout=subprocess.DEVNULL, cwd=None, variables={}):
     """A run, or a job by its whole command line, in a process group of its own."""
-    return subprocess.Popen(
-        [str(w) for w in words or command(ranks, *arguments, binary=binary)],
-        env=environment() | variables,
-        cwd=cwd,
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    how = dict(env=environment() | variables, cwd=cwd, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    words = [str(w) for w in words or command(ranks, *arguments, binary=binary)]
+    return subprocess.Popen(words, start_new_session=True, **how)
 
 
 def rows_written(out):
@@ -290,14 +284,17 @@ def under_way(ranks, out, *more, rows=1, **keys):
     return process
 
 
-def end_of(process, what, code=None):
-    """Standard error of a process that must end by itself, with this exit code; one that hangs is killed."""
+def end_of(process, what, code=None, says=None):
+    """Standard error of a process that must end by itself, with this exit code, and one_error() if it says something. A
+    process that hangs is killed."""
     try:
         text = process.communicate(timeout=HANG_SECONDS)[1]
     except subprocess.TimeoutExpired:
         kill(process)
         raise AssertionError(f"{what}: it still runs after {HANG_SECONDS} s") from None
     assert code in (None, process.returncode), f"{what}: exit code {process.returncode}, not {code}: {text!r}"
+    if says is not None:
+        one_error(process.returncode, text, code, says, alone=False, what=what)
     return text
 
 
@@ -332,9 +329,11 @@ def same_run(a, b):
     return hash_of(a) == hash_of(b) and rows(a) == rows(b)
 
 
-def damage(path, at, data):
-    """Writes bytes over those of a file."""
+def damage(path, at, data=None):
+    """Writes bytes over those of a file, or changes a bit of it."""
     with open(path, "r+b") as f:
+        f.seek(at)
+        data = data or bytes([f.read(1)[0] ^ 1])
         f.seek(at)
         f.write(data)
 

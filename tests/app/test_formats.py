@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Balancings in the formats of other programs (`output.balance_formats`), and load series of LBDatafiles.
-
-Groups: lbaf metis restart foreign errors.
-"""
+"""Balancings in the formats of other programs (`output.balance_formats`), and load series of LBDatafiles."""
 import contextlib
 import importlib.util
 import io
@@ -155,7 +152,6 @@ def balanced(request, tmp_path_factory):
     return request.param, out, lbaf(out)
 
 
-@pytest.mark.group("lbaf")
 def test_lbaf(balanced):
     """The files follow the schema. Their times are those of balance.csv, their boxes cover the grid, and their messages
     are the particles at the borders."""
@@ -177,7 +173,6 @@ def test_lbaf(balanced):
     assert found == sent and len(sent) > 30
 
 
-@pytest.mark.group("lbaf")
 def test_replays(balanced, tmp_path):
     """A replay of the run's loads on other ranks writes the same files. A replay of the files has the same times."""
     dimensions, out, files = balanced
@@ -205,7 +200,6 @@ def test_replays(balanced, tmp_path):
     fails_with(2, "/particles, which the model r1 needs", 0, *words)
 
 
-@pytest.mark.group("lbaf")
 def test_wall(tmp_path):
     """By the wall clock there is a phase for each balancing that makes a partition; nothing changes by it."""
     keys = dict(balance__every=30, balance__processes=6, run__steps=120, output__balance_formats=BOTH)
@@ -464,7 +458,6 @@ def attributes(**values):
     return lambda d: d["metadata"]["attributes"].update(values)
 
 
-@pytest.mark.group("errors")
 def test_own_files(data, tmp_path):
     """Files of this program: their values, boxes that do not fit, and a file that is missing at the end."""
     collide(2, tmp_path / "run", **BALANCED, output__balance_formats="[lbaf]")
@@ -489,7 +482,6 @@ def test_own_files(data, tmp_path):
     assert "1 objects may not migrate" in convert(data.folder, data.out)
 
 
-@pytest.mark.group("errors")
 @pytest.mark.parametrize(
     "name, load, left",
     [("metis", np.ones((3, 400, 400)), ["step_1.owners"]), ("lbaf", np.random.default_rng(1).random((60, 60, 60)), [])],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""H5MD files of other programs: elements of any steps, groups, units and layouts. Group: h5md."""
+"""H5MD files of other programs: elements of any steps, groups, units and layouts."""
 import re
 
 import h5py
@@ -8,8 +8,6 @@ import pytest
 
 from program import completed, fails_with, settings
 from states import deck_of
-
-pytestmark = pytest.mark.group("h5md")
 
 # H5MD files of four particles. The values tell frames apart: all velocities of frame k are k + 1, and its box is 7 + k.
 # The command check prints both, as the largest speed and the box.

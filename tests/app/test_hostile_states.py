@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Files of particles with which no run can begin. One line names the error, with exit code 3, before anything is
-written. Group: hostile.
-"""
+written."""
 import os
 
 import h5py
@@ -12,7 +11,6 @@ from export_lammps import write_data
 from program import damage, fails_with
 from states import deck_of, lattice, made, refused, started, write_dump, write_h5md
 
-pytestmark = pytest.mark.group("hostile")
 X, BOX, IDS = lattice(10, 1.2, 0.1), [12.0, 12.0, 12.0], np.arange(1000) + 1
 GIVEN = dict(ids=IDS, x=X, v=np.random.default_rng(4).normal(size=X.shape), box=BOX)
 
@@ -97,7 +95,7 @@ def test_particle_outside(tmp):
 def test_damaged_checkpoint(tmp):
     """A checkpoint's own digest is looked at here too."""
     _, checkpoint = made(tmp, 2)
-    damage(checkpoint, 200000, bytes([checkpoint.read_bytes()[200000] ^ 1]))
+    damage(checkpoint, 200000)
     refused(tmp, checkpoint, "is damaged: its bytes don't match its digest")
 
 
@@ -184,8 +182,6 @@ def test_cut_file(tmp, size):
     refused(tmp, path, "is damaged, or cut off|cannot be read|is no|holds no|without")
 
 
-@pytest.mark.parametrize("name", ("dangling", "pipe", "/dev/zero", ""))
-def test_no_files(tmp, name):
+def test_dangling_link(tmp):
     os.symlink(tmp / "nowhere", tmp / "dangling")
-    os.mkfifo(tmp / "pipe")
-    refused(tmp, tmp / name, "there is no such file" if name == "dangling" else "is no file")
+    refused(tmp, tmp / "dangling", "there is no such file")

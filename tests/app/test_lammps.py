@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LAMMPS computes the same forces and energies, and goes on from our states. Group: lammps."""
+"""LAMMPS computes the same forces and energies, and goes on from our states."""
 import itertools
 import shutil
 import subprocess

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""States from files, and back. Each format gives the same state, on any ranks. A restart needs no file.
-
-Groups: formats boxes restarts convert.
-"""
+"""States from files, and back. Each format gives the same state, on any ranks. A restart needs no file."""
 import re
 import shutil
 
@@ -16,7 +13,6 @@ from program import state_of, thermo
 from states import deck_of, lattice, made, refused, started, write_dump, write_h5md
 
 
-@pytest.mark.group("formats")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_formats(tmp, dimensions):
     """A state as checkpoint, trajectory, H5MD of another writer, LAMMPS data and dump: one hash, that of the run."""
@@ -52,7 +48,6 @@ def test_formats(tmp, dimensions):
         assert started(tmp, tmp / file, 3) == expected, file
 
 
-@pytest.mark.group("formats")
 def test_frames_ids_and_trajectories(tmp):
     """A frame is that of its number; ids may be any, and a trajectory of them is in their order on any ranks."""
     out, checkpoint = made(tmp, 2)
@@ -145,7 +140,6 @@ def test_restarts(tmp):
     fails_with(3, "system.from.digest names", 0, *run_words(tmp / "new", deck=tmp / "whole/deck.yaml"))
 
 
-@pytest.mark.group("restarts")
 def test_other_commands(tmp):
     """check, partition and predict know the particles of a file."""
     deck = deck_of(tmp, made(tmp, 2)[1])
@@ -155,6 +149,7 @@ def test_other_commands(tmp):
     ok(0, "predict", deck, "--out", tmp / "q", "--quiet", "--processes", "1,2")
 
 
+@pytest.mark.group("convert")
 def test_convert(tmp):
     """GROMACS's .gro and XYZ through MDAnalysis, in nm and Angstrom, to the state that they hold."""
     pytest.importorskip("MDAnalysis")
