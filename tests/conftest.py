@@ -25,21 +25,29 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "group(name): the group of a test; without a mark it is test_NAME's name")
+    config.addinivalue_line("markers", "group(name): the group of a test and of those after it in its file")
     for name in vars(program.options):
         setattr(program.options, name, config.getoption(name))
 
 
-def group_of(item):
-    mark = item.get_closest_marker("group")
-    return mark.args[0] if mark else item.originalname.removeprefix("test_")
+def set_groups(items):
+    """Tests of a group stand together in their file: the first one has the mark, or gives the group its name."""
+    file, group = None, None
+    for item in items:
+        mark = item.get_closest_marker("group")
+        if mark:
+            group = mark.args[0]
+        elif item.path != file:
+            group = item.originalname.removeprefix("test_")
+        item.group, file = group, item.path
 
 
 def pytest_collection_modifyitems(config, items):
+    set_groups(items)
     wanted = config.getoption("group")
     if wanted:
-        config.hook.pytest_deselected(items=[i for i in items if group_of(i) != wanted])
-        items[:] = [i for i in items if group_of(i) == wanted]
+        config.hook.pytest_deselected(items=[i for i in items if i.group != wanted])
+        items[:] = [i for i in items if i.group == wanted]
 
 
 def pytest_sessionfinish(session, exitstatus):

@@ -9,9 +9,12 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from types import SimpleNamespace
 
+import h5py
+import numpy as np
 import pytest
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -27,21 +30,22 @@ options = SimpleNamespace(
 # A limit that only ends what would never end: a busy machine takes ten times as long as an idle one.
 HANG_SECONDS = 600
 DECK = os.path.join(SOURCE, "inputs/tiny.yaml")
+
+
+def two_slabs(box, *corners, **more):
+    """Keys of a box with two slabs: lower and upper corner of one, and of the other."""
+    names = (f"system__slabs__{i}__{end}" for i in (0, 1) for end in ("lower", "upper"))
+    return dict(zip(("system__box", *names), map(str, (box, *corners)))) | more
+
+
 # A collision for each number of dimensions. It takes a second, and differs along all axes. `small` holds the settings
 # that make the deck so small, `dt` the time of a step.
+SMALL_SPACE = two_slabs([42, 21, 19.5], [5, 4, 4], [20, 16, 15], [21.5, 6, 3], [37, 19, 14])
 COLLISIONS = {
     2: SimpleNamespace(deck=DECK, small={}, box=[260, 140], cells=[104, 56], dt=0.0005),
     3: SimpleNamespace(
         deck=os.path.join(SOURCE, "inputs/collision_3d.yaml"),
-        small=dict(
-            system__box="[42, 21, 19.5]",
-            system__slabs__0__lower="[5, 4, 4]",
-            system__slabs__0__upper="[20, 16, 15]",
-            system__slabs__1__lower="[21.5, 6, 3]",
-            system__slabs__1__upper="[37, 19, 14]",
-            run__steps=120,
-            output__every=40,
-        ),
+        small=dict(SMALL_SPACE, run__steps=120, output__every=40),
         box=[42, 21, 19.5],
         cells=[14, 7, 6],
         dt=0.002,
@@ -56,29 +60,17 @@ def settings(**keys):
 
 # Settings of a run whose checkpoints are larger than a file-size limit that leaves MPI its shared memory.
 LARGE = settings(
+    **two_slabs([260, 140], [2, 2], [129, 138], [131, 2], [258, 138]),
     **{f"system__slabs__{i}__density": 2.6 for i in (0, 1)},
-    system__slabs__0__lower="[2, 2]",
-    system__slabs__0__upper="[129, 138]",
-    system__slabs__1__lower="[131, 2]",
-    system__slabs__1__upper="[258, 138]",
     system__potential__sigma=0.6,
 )
 # Keys of a collision of some 5,000 particles: a step takes less than a millisecond.
-QUICK = dict(
-    system__box="[130.0, 70.0]",
-    system__slabs__0__lower="[10, 10]",
-    system__slabs__0__upper="[63, 60]",
-    system__slabs__1__lower="[65, 10]",
-    system__slabs__1__upper="[118, 60]",
-)
+QUICK = two_slabs([130, 70], [10, 10], [63, 60], [65, 10], [118, 60])
 # The same with some 800 particles.
-SMALL = dict(
-    system__box="[60.0, 40.0]",
-    system__slabs__0__lower="[10, 10]",
-    system__slabs__0__upper="[28, 30]",
-    system__slabs__1__lower="[30, 10]",
-    system__slabs__1__upper="[48, 30]",
-)
+SMALL = two_slabs([60, 40], [10, 10], [28, 30], [30, 10], [48, 30])
+# A slab of too many particles for the 16-bit indices of a tile.
+DENSE = two_slabs([640, 100], [0.5, 1], [8.4, 99], [600, 10], [610, 20], grid__tile="[8, 512]")
+DENSE |= dict(system__slabs__0__density=100, system__slabs__1__density=0.5, system__potential__kind="soft_sphere")
 
 
 def command(ranks, *arguments, binary=None):
@@ -116,10 +108,24 @@ def completed(
     )
 
 
+def script(name, *arguments, **how):
+    """A script of scripts/ as a CompletedProcess."""
+    path = os.path.join(SOURCE, "scripts", name)
+    words = [sys.executable, path] if path.endswith(".py") else [path]
+    return subprocess.run([*words, *map(str, arguments)], **dict(capture_output=True, text=True) | how)
+
+
 def run(ranks, *arguments, **how):
     """Returns (exit code, standard error)."""
     done = completed(ranks, *arguments, **how)
     return done.returncode, done.stderr
+
+
+def ok(ranks, *arguments, code=0, **how):
+    """Standard error of a command that ends with this exit code."""
+    got, text = run(ranks, *arguments, **how)
+    assert got == code, f"{arguments} on {ranks} ranks, {how}: exit code {got}, not {code}: {text!r}"
+    return text
 
 
 def printed(ranks, *arguments, **how):
@@ -129,20 +135,21 @@ def printed(ranks, *arguments, **how):
     return done.stdout
 
 
-def one_error(got, text, code, says=(), alone=True, what=""):
-    """An error ends with its exit code and one line, which holds `says` (each of a tuple) and what helps. Unless it
-    stands alone, MPI may add lines of its own after an abort."""
+def one_error(got, text, code, says=(), alone=True, what="", matches=""):
+    """An error ends with its exit code and one line. The line names a remedy, holds `says` (each of a tuple), and
+    matches the pattern behind its first words. Unless it stands alone, MPI may add lines after an abort."""
     what = f"{what}: exit code {got}, not {code}, or another text: {text!r}"
     lines = text.splitlines() if alone else our_lines(text)
     assert got == code and len(lines) == 1 and lines[0].startswith("steelyard: error: "), what
+    assert re.search(matches, lines[0].removeprefix("steelyard: error: ")), f"{what} does not match {matches!r}"
     for each in ("; ", says) if isinstance(says, str) else ("; ", *says):
         assert each in text, f"{what} does not say {each!r}"
 
 
-def fails_with(code, says, ranks, *arguments, **how):
-    """Standard error of a command that ends with this exit code and one line, which holds `says`."""
+def fails_with(code, says, ranks, *arguments, matches="", **how):
+    """Standard error of a command that ends with this exit code and one line, as one_error() wants it."""
     got, text = run(ranks, *arguments, **how)
-    one_error(got, text, code, says, what=f"{arguments} on {ranks} ranks")
+    one_error(got, text, code, says, what=f"{arguments} on {ranks} ranks", matches=matches)
     return text
 
 
@@ -155,9 +162,7 @@ def run_words(out, *more, deck=DECK, restart=None, **keys):
 def ok_run(out, *more, ranks=1, code=0, threads=1, isa=None, binary=None, limit=None, variables={}, **keys):
     """Standard error of a run that ends with this exit code; keys are those of run_words()."""
     how = dict(threads=threads, isa=isa, binary=binary, limit=limit, variables=variables)
-    got, text = run(ranks, *run_words(out, *more, **keys), **how)
-    assert got == code, f"{out} {more} {keys} on {ranks} ranks, {how}: exit code {got}, not {code}: {text!r}"
-    return text
+    return ok(ranks, *run_words(out, *more, **keys), code=code, **how)
 
 
 @functools.cache
@@ -192,6 +197,47 @@ def state_of(deck, out, ranks=0, **keys):
     return hash_of(out)
 
 
+def one_state(deck, folder, ways, **keys):
+    """The state of a deck with these keys, which it has on one rank and in each of the ways."""
+    state = state_of(deck, folder / "alone", **keys)
+    for i, way in enumerate(ways):
+        assert state_of(deck, fresh(folder / "way"), **keys | way) == state, f"{deck} {keys}: {way}"
+    return state
+
+
+def table(out, name="thermo.csv", **where):
+    """The rows of a table of results, of which these columns have these values."""
+    with open(os.path.join(out, name), newline="") as f:
+        return [r for r in csv.DictReader(f) if all(r[k] == v for k, v in where.items())]
+
+
+def thermo(out):
+    """The rows of thermo.csv as numbers."""
+    return [{k: float(v) for k, v in row.items()} for row in table(out)]
+
+
+def datasets(path, *names):
+    """Datasets of an HDF5 file by name; without names all that stand at its top."""
+    with h5py.File(path) as f:
+        return {name: f[name][()] for name in names or f}
+
+
+def exact_state(path):
+    """Ids in their order, and positions and velocities in 2^-40, of a checkpoint."""
+    ids, state = datasets(path, "exact/id", "exact/state").values()
+    order = np.argsort(ids)
+    return ids[order], *np.split(state[order], 2, axis=1)
+
+
+def write_datasets(path, attributes={}, **values):
+    """An HDF5 file; returns its path."""
+    with h5py.File(path, "w") as f:
+        for name, value in values.items():
+            f[name] = value
+        f.attrs.update(attributes)
+    return path
+
+
 def rows(out):
     with open(os.path.join(out, "thermo.csv")) as f:
         return f.read()
@@ -206,13 +252,8 @@ def checkpoints(out):
 
 def decisions(out, after=0):
     """balance.csv without the columns that hold wall-clock times."""
-    with open(os.path.join(out, "balance.csv")) as f:
-        table = list(csv.DictReader(f))
-    return [
-        {k: v for k, v in r.items() if k not in ("model_seconds", "partition_seconds", "migrate_seconds")}
-        for r in table
-        if int(r["step"]) > after
-    ]
+    timed = ("model_seconds", "partition_seconds", "migrate_seconds")
+    return [{k: v for k, v in r.items() if k not in timed} for r in table(out, "balance.csv") if int(r["step"]) > after]
 
 
 def our_lines(text):
@@ -220,16 +261,11 @@ def our_lines(text):
     return [line for line in text.splitlines() if line.startswith("steelyard:")]
 
 
-def start(ranks, *arguments, binary=None):
-    """A run in a process group of its own."""
-    return subprocess.Popen(
-        command(ranks, *arguments, binary=binary),
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+def start(ranks, *arguments, binary=None, words=None, stdout=subprocess.DEVNULL, cwd=None, variables={}):
+    """A run, or a job by its whole command line, in a process group of its own."""
+    how = dict(env=environment() | variables, cwd=cwd, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    words = [str(w) for w in words or command(ranks, *arguments, binary=binary)]
+    return subprocess.Popen(words, start_new_session=True, **how)
 
 
 def rows_written(out):
@@ -239,24 +275,45 @@ def rows_written(out):
         return 0
 
 
-def wait_for_rows(out, n, process, seconds=HANG_SECONDS):
-    """Until thermo.csv has n rows: the run is under way."""
+def wait_until(condition, seconds=HANG_SECONDS):
+    """Whether the condition holds in this time."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end and process.poll() is None:
-        if rows_written(out) > n:
-            return True
+    while not condition() and time.monotonic() < end:
         time.sleep(0.005)
-    return False
+    return condition()
 
 
-def end_of(process, what):
-    """Standard error of a process that must end by itself; one that hangs is killed."""
+def wait_for_rows(out, n, process):
+    """Until thermo.csv has more than n rows: the run is under way."""
+    wait_until(lambda: rows_written(out) > n or process.poll() is not None)
+    return rows_written(out) > n
+
+
+def under_way(ranks, out, *more, rows=1, **keys):
+    """A run that has written more than so many rows and lasts until it is told to end, with keys of run_words()."""
+    process = start(ranks, *run_words(out, *more, **dict(run__steps=10000000) | keys))
+    assert wait_for_rows(out, rows, process), "the run does not start"
+    return process
+
+
+def end_of(process, what, code=None, says=None):
+    """Standard error of a process that must end by itself, with this exit code, and one_error() if it says something. A
+    process that hangs is killed."""
     try:
-        return process.communicate(timeout=HANG_SECONDS)[1]
+        text = process.communicate(timeout=HANG_SECONDS)[1]
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        kill(process)
         raise AssertionError(f"{what}: it still runs after {HANG_SECONDS} s") from None
+    assert code in (None, process.returncode), f"{what}: exit code {process.returncode}, not {code}: {text!r}"
+    if says is not None:
+        one_error(process.returncode, text, code, says, alone=False, what=what)
+    return text
+
+
+def kill(process):
+    """Kills all processes of a run, and waits for their end."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
 
 
 def processes_of(binary_marker):
@@ -284,9 +341,11 @@ def same_run(a, b):
     return hash_of(a) == hash_of(b) and rows(a) == rows(b)
 
 
-def damage(path, at, data):
-    """Writes bytes over those of a file."""
+def damage(path, at, data=None):
+    """Writes bytes over those of a file, or changes a bit of it."""
     with open(path, "r+b") as f:
+        f.seek(at)
+        data = data or bytes([f.read(1)[0] ^ 1])
         f.seek(at)
         f.write(data)
 

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The program for 64-bit Arm processors, under QEMU. The program ends in the state of the program
-that was built here, writes the same rows, and makes the same decisions. Each of the two goes on from a checkpoint of
-the other.
-
-Groups: states restarts ranks. scripts/arm.sh --setup builds it.
-"""
+"""The program for 64-bit Arm processors, under QEMU. The program ends in the state of the program that was built here,
+writes the same rows, and makes the same decisions. Each of the two goes on from a checkpoint of the other.
+scripts/arm.sh --setup builds it."""
 import os
 import re
 import subprocess
@@ -17,15 +14,9 @@ ARM = os.path.join(SOURCE, "scripts/arm.sh")
 PROGRAM = "build-arm/steelyard"
 pytestmark = built(PROGRAM, page="docs/install.md")
 # Counted work makes the same decisions wherever it is counted.
-BALANCED = dict(
-    balance__every=5,
-    balance__clock="work",
-    balance__processes=12,
-    balance__migrate="always",
-    balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1, exact]",
-    balance__noise=0.05,
-    output__every=5,
-)
+BALANCED = dict(balance__every=5, balance__clock="work", balance__processes=12, balance__migrate="always")
+BALANCED |= dict(balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1, exact]")
+BALANCED |= dict(balance__noise=0.05, output__every=5)
 
 
 def said_by(program, *words):
@@ -40,9 +31,15 @@ def kernels():
 
 
 def done(out, *more, arm=None, ranks=0, **keys):
-    """A run into `out`, with these kernels of Arm's, or by the program that was built here; what it has found."""
+    """A run into `out`, with these kernels of Arm's, or by the program that was built here; its state, rows and
+    decisions."""
     ok_run(out, *more, ranks=ranks, binary=ARM if arm else None, isa=arm, **keys)
-    return dict(hash=hash_of(out), rows=rows(out), decisions=decisions(out) if "balance__every" in keys else None)
+    return hash_of(out), rows(out), decisions(out) if "balance__every" in keys else None
+
+
+# The lower left slab flies into the corner.
+WALLS = dict(system__boundary="[reflecting, reflecting]", system__box="[234, 122]", system__potential__shift="force")
+WALLS |= dict(system__slabs__0__lower="[0.5, 0.5]", system__slabs__0__velocity="[-20, -20]")
 
 
 @pytest.mark.group("states")
@@ -57,22 +54,13 @@ def test_states(tmp, isa, precision):
         for p in potentials
         for s in (0, 0.1)
     }
-    # The lower left slab flies into the corner.
-    cases["walls"] = dict(
-        system__boundary="[reflecting, reflecting]",
-        system__box="[234, 122]",
-        system__slabs__0__lower="[0.5, 0.5]",
-        system__slabs__0__velocity="[-20, -20]",
-        system__potential__shift="force",
-        run__dt=0.001,
-        run__steps=40,
-    )
+    cases["walls"] = dict(WALLS, run__dt=0.001, run__steps=40)
     cases["zone"] = dict(accelerator__backend="host", accelerator__every=5)
     for name, keys in cases.items():
         keys = dict(dict(run__steps=20, run__precision=precision), **keys)
-        here, there = (done(os.path.join(tmp, f"{name} {i}"), arm=i, **keys) for i in (None, isa))
+        here, there = (done(tmp / f"{name} {i}", arm=i, **keys) for i in (None, isa))
         assert there == here, f"{name}, {precision}, {isa}"
-        assert here["decisions"] is None or {"moved"} <= {r["decision"] for r in here["decisions"]}, name
+        assert here[2] is None or {"moved"} <= {r["decision"] for r in here[2]}, name
 
 
 @pytest.mark.group("restarts")

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Balancing changes no run, and by counted work decides alike on any ranks and after a restart.
-
-Groups: balancing limits.
-"""
+"""Balancing changes no run, and by counted work decides alike on any ranks and after a restart."""
 import re
 
 import pytest
@@ -10,15 +7,9 @@ import pytest
 from program import checkpoints, decisions, fails_with, hash_of, ok_run, run, run_words, same_run, summary
 
 KEYS = dict(run__steps=120, output__every=20)
-BALANCED = KEYS | dict(
-    balance__every=5,
-    balance__clock="work",
-    balance__processes=40,
-    balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]",
-    balance__noise=0.02,
-    balance__migrate="always",
-    balance__partition__cut="cells",
-)
+BALANCED = KEYS | dict(balance__every=5, balance__clock="work", balance__processes=40, balance__noise=0.02)
+BALANCED |= dict(balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]")
+BALANCED |= dict(balance__migrate="always", balance__partition__cut="cells")
 GAINING = BALANCED | dict(balance__migrate="gain", balance__partition__cut="strips", balance__partition__order="tree")
 
 
@@ -47,7 +38,6 @@ def test_same_decisions(plain, tmp, keys, n, m):
     assert summary(out)["overall_lbe"] == summary(whole)["overall_lbe"]
 
 
-@pytest.mark.group("balancing")
 @pytest.mark.parametrize(
     "ranks, threads, keys",
     [
@@ -72,7 +62,6 @@ MODELS = [
 ]
 
 
-@pytest.mark.group("balancing")
 @pytest.mark.parametrize("changes", (KINDS, MODELS))
 def test_changes_at_restarts(tmp, changes):
     """Each start has another kind of partition, or another number of processes and another model."""
@@ -81,7 +70,6 @@ def test_changes_at_restarts(tmp, changes):
         ok_run(tmp, ranks=2, restart="auto" if i else None, **keys, **change)
 
 
-@pytest.mark.group("balancing")
 @pytest.mark.parametrize(
     "before, after",
     [
@@ -97,34 +85,27 @@ def test_balancing_that_begins_or_ends(plain, tmp, before, after):
     assert hash_of(tmp) == hash_of(plain)
 
 
-@pytest.mark.group("balancing")
-@pytest.mark.parametrize("ranks, model", ((2, "a1"), (3, "b1"), (2, "r1")))
-def test_too_much_counted_work(tmp, ranks, model):
+@pytest.mark.parametrize("ranks", (2, 3, 4))
+@pytest.mark.parametrize("model", ("a1", "b1", "r1"))
+@pytest.mark.parametrize("lower, factor", (("[0, 0]", 100), ("[110, 0]", 1000)), ids=["all ranks", "one rank"])
+def test_too_much_counted_work(tmp, ranks, model, lower, factor):
     """Counted work beyond the largest sum in 64 bits is an error for each model that would see false times."""
-    region = dict(
-        balance__work__region__lower="[0, 0]",
-        balance__work__region__upper="[260, 140]",
-        balance__work__region__factor=100,
-    )
     keys = dict(balance__every=5, balance__clock="work", balance__model=model, balance__migrate="always")
-    words = run_words(tmp, run__steps=20, balance__work__pair=1e-3, **keys, **region)
-    text = fails_with(4, "steelyard: error: run: step 5: the counted work of one step is ", ranks, *words)
-    assert text.endswith("; make balance.work.region.factor (100) smaller\n")
+    keys |= {f"balance__work__{kind}": 1e-3 for kind in ("cell", "particle", "candidate", "pair")}
+    keys |= dict(balance__work__region=f"{{lower: {lower}, upper: [260, 140], factor: {factor}}}")
+    text = fails_with(
+        4,
+        "steelyard: error: run: step 5: the counted work of one step is ",
+        ranks,
+        *run_words(tmp, run__steps=5, **keys),
+    )
+    assert text.endswith(f"; make balance.work.region.factor ({factor}) smaller\n")
 
 
-LIMITED = dict(
-    run__steps=60,
-    output__every=20,
-    balance__every=5,
-    balance__clock="work",
-    balance__speeds="off",  # the step at which a limit fails follows from the loads alone
-    balance__migrate="always",
-    balance__processes=6,
-    balance__partition__cut="patches",
-    balance__work__region__lower="[130, 0]",
-    balance__work__region__upper="[260, 140]",
-    balance__work__region__factor=1.3,
-)
+LIMITED = dict(run__steps=60, output__every=20, balance__every=5, balance__clock="work", balance__migrate="always")
+# The step at which a limit fails follows from the loads alone.
+LIMITED |= dict(balance__speeds="off", balance__processes=6, balance__partition__cut="patches")
+LIMITED |= dict(balance__work__region="{lower: [130, 0], upper: [260, 140], factor: 1.3}")
 WHERE = "steelyard: error: balance.partition.max_particles_per_process: "
 BEGIN = "no cut keeps 6 processes within"
 
@@ -133,7 +114,6 @@ def limited(out, limit, **more):
     return run_words(out, **LIMITED | more, balance__partition__max_particles_per_process=limit)
 
 
-@pytest.mark.group("balancing")
 def test_limit_of_many_processes(tmp):
     words = run_words(tmp, **BALANCED, balance__partition__max_particles_per_process=400)
     fails_with(2, "max_particles_per_process", 3, *words)
@@ -148,7 +128,6 @@ def test_limit_that_fails_at_the_start(tmp, ranks):
     assert text.endswith("; use it, or use more processes\n") and not checkpoints(tmp)
 
 
-@pytest.mark.group("limits")
 @pytest.mark.parametrize("ranks", (1, 3))
 def test_limit_that_fails_in_mid_run(tmp, ranks):
     """The run ends with a checkpoint, from which the stated limit works; the row of that step is written once."""
@@ -168,7 +147,6 @@ def test_limit_that_fails_in_mid_run(tmp, ranks):
     assert {r["decision"] for r in done[1:]} <= {"moved", "kept: same"}
 
 
-@pytest.mark.group("limits")
 @pytest.mark.parametrize("ranks", (1, 3))
 def test_limit_by_the_wall_clock(tmp, ranks):
     """It is met in the same way; when it fails depends on the times."""

@@ -9,54 +9,48 @@ import time
 
 import pytest
 
-from program import DECK, HANG_SECONDS, SOURCE, fails_with, ok_run, printed, run, run_words, same_run, settings, summary
+from program import DECK, HANG_SECONDS, SOURCE, fails_with, ok, ok_run, printed, run_words, settings, summary
 
-pytestmark = pytest.mark.group("command_line")
 TMP = object()  # the test's directory
 CALLS = [
-    (["--version"], 0),
-    (["--help"], 0),
-    (["run", "--help"], 0),
-    ([], 2),
-    (["fly"], 2),
-    (["run"], 2),
-    (["run", "no_such.yaml"], 2),
-    (["run", TMP], 2),
-    (["run", DECK, "--set", "run.stepz=4"], 2),
-    (["run", DECK, "--set", "run.steps"], 2),
-    (["run", DECK, "--nonsense"], 2),
-    (["check", DECK], 0),
-    (["check", DECK, "--set", "balance.processes=0"], 2),
-    (["check", "--set", "run.steps=3"], 2),
-    (["check", DECK, "--set", "balance.every=5", "--set", "balance.partition.min_width=1000"], 2),
-    (["info", DECK], 3),
-    (["info", "no_such.h5"], 3),
-    (["run", DECK, "--restart", DECK, "--out", TMP], 3),
-    (["run", DECK, "--restart", "no_such.h5", "--out", TMP], 3),
-    (["run", DECK, "--out", "/proc/nowhere"], 5),
-    (["run", DECK, "--restart", "", "--out", TMP], 2),
-    (["info", ""], 2),
-    (["run", DECK, "--set", "", "--out", TMP], 2),
+    (["--version"], 0, ()),
+    (["--help"], 0, ()),
+    ([], 2, "no command; give one of run, partition, predict, replay, info, check, or --help"),
+    (["fly"], 2, "unknown command 'fly'; use one of run, partition, predict, replay, info, check"),
+    (["rnu", DECK], 2, "unknown command 'rnu'; did you mean 'run'?"),
+    (["run"], 2, ()),
+    (["run", "no_such.yaml"], 2, ()),
+    (["run", DECK, "--set", "run.stepz=4"], 2, ()),
+    (["run", DECK, "--set", "run.steps"], 2, ()),
+    (["run", DECK, "--steps", "10"], 2, "run: unexpected '--steps'; see steelyard run --help"),
+    (["run", DECK, "--ouut", "x"], 2, "run: unexpected '--ouut'; did you mean --out?"),
+    (["run", DECK, "other.yaml"], 2, "run: unexpected 'other.yaml'; see steelyard run --help"),
+    (["check", DECK], 0, ()),
+    (["check", DECK, "--out", "x"], 2, "check: unexpected '--out', an option of run, partition, predict, replay; see"),
+    (["check", DECK, "--set", "balance.processes=0"], 2, ()),
+    (["check", "--set", "run.steps=3"], 2, ()),
+    (["check", DECK, "--set", "balance.every=5", "--set", "balance.partition.min_width=1000"], 2, ()),
+    (["info", ""], 2, ()),
+    (["info", "no_such.h5"], 3, ()),
+    (["run", DECK, "--restart", "no_such.h5", "--out", TMP], 3, ()),
+    (["run", DECK, "--restart", "", "--out", TMP], 2, ()),
+    (["run", DECK, "--set", "", "--out", TMP], 2, ()),
+    (["run", DECK, "--out", "/proc/nowhere"], 5, ()),
 ]
 
 
 @pytest.mark.parametrize("ranks", (0, 2))
-@pytest.mark.parametrize("arguments, code", CALLS)
-def test_exit_code(tmp, ranks, arguments, code):
+@pytest.mark.parametrize("arguments, code, says", CALLS)
+def test_exit_code(tmp, ranks, arguments, code, says):
     arguments = [tmp if a is TMP else a for a in arguments]
     if code:
-        fails_with(code, (), ranks, *arguments)
+        fails_with(code, f"steelyard: error: command line: {says}" if says else (), ranks, *arguments)
     else:
-        assert run(ranks, *arguments)[0] == 0
+        ok(ranks, *arguments)
 
 
 def test_fewer_processes_than_ranks(tmp):
     fails_with(2, (), 3, *run_words(tmp, balance__processes=2))
-
-
-def test_particles_that_meet(tmp):
-    """Whichever rank owns two particles that a long dt has brought together names them and the step."""
-    fails_with(4, ("particle", "step"), 2, *run_words(tmp, run__dt=0.03, run__steps=50))
 
 
 @pytest.mark.parametrize("deck, ranks", (("liquid", 1), ("slab", 2), ("slab_soft", 1), ("tiny", 3)))
@@ -90,13 +84,6 @@ def test_cells_that_no_node_holds(tmp, balancing, ranks):
     assert not out.exists()
 
 
-def test_effective_deck(tmp):
-    """The effective deck gives the same run."""
-    ok_run(tmp / "a", run__steps=20)
-    ok_run(tmp / "b", deck=tmp / "a/deck.yaml")
-    assert same_run(tmp / "a", tmp / "b")
-
-
 def test_version(tmp):
     """--version and summary.json name the commit, the compiler and the libraries."""
     first, *lines = printed(0, "--version").splitlines()
@@ -119,16 +106,6 @@ def test_page_of_keys(ranks):
     """`steelyard check > docs/deck.md` writes the page anew."""
     with open(os.path.join(SOURCE, "docs/deck.md")) as f:
         assert printed(ranks, "check") == f.read()
-
-
-@pytest.mark.parametrize("command", ("", "run", "partition", "check", "info"))
-def test_help(command):
-    text = printed(0, *command.split(), "--help")
-    assert max(map(len, text.splitlines())) <= 80
-    if command in ("", "run"):
-        assert [
-            w for w in ("Exit codes", "  75 ", "OMP_NUM_THREADS", "STEELYARD_ISA", "mpiexec -n") if w not in text
-        ] == []
 
 
 def test_scripts_are_executable():

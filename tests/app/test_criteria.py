@@ -1,35 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""Criteria, and what is compared on one trajectory: the same rows on any ranks and over a restart, and those of a run
-of its own.
-
-Groups: criteria contenders.
-"""
+"""Criteria, and contenders that are compared on one trajectory. Their rows are the same on any ranks, over a restart,
+and in a run of their own."""
 import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, decisions, hash_of, printed, run, settings, summary
+from program import COLLISIONS, decisions, hash_of, ok, printed, run_words, settings, summary, write_datasets
 
 CRITERIA = ["gain", "every", "never", "threshold", "menon", "zhai", "procassini", "boulmier"]
 # A migration of these collisions moves some ten particles a process.
-BALANCED = dict(
-    balance__every=5, balance__clock="work", balance__processes=12, balance__speeds="off", balance__work__balancing=2e-6
-)
+BALANCED = dict(balance__every=5, balance__clock="work", balance__processes=12, balance__speeds="off")
+BALANCED |= dict(balance__work__balancing=2e-6)
 
 
 def collide(dimensions, out, ranks=0, restart=None, **keys):
     """The output of a run."""
     c = COLLISIONS[dimensions]
-    where = ["--restart", restart] if restart else []
-    keys = c.small | dict(run__steps=200) | BALANCED | keys
-    return " ".join(printed(ranks, "run", c.deck, "--out", out, *where, *settings(**keys)).split())
+    words = run_words(out, deck=c.deck, restart=restart, **c.small | dict(run__steps=200) | BALANCED | keys)
+    return " ".join(printed(ranks, *(w for w in words if w != "--quiet")).split())
+
+
+def of_ranks(dimensions, folder, **keys):
+    """Runs on 1, 2 and 4 ranks in folders of these names. They have the same rows, which are returned, and so has a
+    restart on others."""
+    for ranks in (1, 2, 4):
+        collide(dimensions, folder / str(ranks), ranks, checkpoint__every=100, **keys)
+        assert decisions(folder / str(ranks)) == decisions(folder / "1"), ranks
+    rows, out = decisions(folder / "1"), folder / "restarted"
+    collide(dimensions, out, 3, restart=folder / "4" / "checkpoint_100.h5", checkpoint__every=100, **keys)
+    assert decisions(out) == [r for r in rows if int(r["step"]) > 100]
+    return rows
 
 
 def of_one(out, name):
     """Its rows, without what tells it from a driver."""
-    chosen = [
-        {k: v for k, v in row.items() if k not in ("model", "driver")} for row in decisions(out) if row["model"] == name
-    ]
+    own = ("model", "driver")
+    chosen = [{k: v for k, v in row.items() if k not in own} for row in decisions(out) if row["model"] == name]
     assert chosen, f"no rows of {name} in {out}"
     return chosen
 
@@ -41,27 +47,18 @@ def test_compared(tmp_path, dimensions):
     those of a run that it drives, on any ranks and over a restart."""
     collide(dimensions, tmp_path / "plain", balance__every=0)
     entries = ", ".join(f"{{model: r1, criterion: {c}}}" for c in CRITERIA)
-    keys = dict(balance__compare=f"[{entries}]", checkpoint__every=100, balance__criteria__threshold=0.95)
-    for ranks in (1, 2, 4):
-        out = tmp_path / str(ranks)
-        collide(dimensions, out, ranks, **keys)
-        assert hash_of(out) == hash_of(tmp_path / "plain"), ranks
-        assert decisions(out) == decisions(tmp_path / "1"), ranks
-    all_rows = decisions(tmp_path / "1")
+    keys = dict(balance__compare=f"[{entries}]", balance__criteria__threshold=0.95)
+    all_rows = of_ranks(dimensions, tmp_path, **keys)
+    assert len({hash_of(tmp_path / name) for name in ("plain", "1", "2", "4", "restarted")}) == 1
     taken = {c: [r["decision"] for r in of_one(tmp_path / "1", f"r1/{c}")] for c in CRITERIA}
     assert set(taken["every"]) <= {"moved", "kept: same"} and "moved" in taken["every"]
     assert set(taken["never"]) == {"kept: criterion"}
     for c in ("threshold", "menon", "boulmier"):  # the first partition gets no worse than it was
         assert {"moved", "kept: criterion"} <= set(taken[c]), f"{c}: {taken[c]}"
     assert "kept: gain" in taken["gain"] and len({tuple(t) for t in taken.values()}) >= 6
-    collide(dimensions, tmp_path / "2", 3, restart=tmp_path / "2" / "checkpoint_100.h5", **keys)
+    # In the same directory, where criteria remember what was before.
+    collide(dimensions, tmp_path / "2", 3, restart=tmp_path / "2" / "checkpoint_100.h5", checkpoint__every=100, **keys)
     assert decisions(tmp_path / "2") == all_rows
-    # From the middle, where criteria remember what was before.
-    out = tmp_path / "restarted"
-    middle = tmp_path / "4" / "checkpoint_100.h5"
-    collide(dimensions, out, 3, restart=middle, **keys)
-    assert decisions(out) == [r for r in all_rows if int(r["step"]) > 100]
-    assert hash_of(out) == hash_of(tmp_path / "plain")
     for c in CRITERIA:
         collide(dimensions, tmp_path / c, balance__criterion=c, balance__criteria__threshold=0.95)
         assert of_one(tmp_path / c, "r1") == of_one(tmp_path / "1", f"r1/{c}"), c
@@ -105,51 +102,34 @@ balance:
              {model: r1, criterion: never}]}
 """
     )
-    code, text = run(0, "run", deck, "--out", tmp_path / "out")
-    assert code == 0, text
+    text = ok(0, "run", deck, "--out", tmp_path / "out")
     notes = [line for line in text.splitlines() if "never asked for a balancing" in line]
     assert [line.split("criterion ")[1].split()[0] for line in notes] == ["procassini", "zhai", "boulmier"]
     lbe = summary(tmp_path / "out")["overall_lbe"]["r1"]
     assert lbe < 0.3 and f"the LBE is {100 * lbe:.1f} %" in notes[0], notes
 
 
-@pytest.mark.group("criteria")
 @pytest.mark.parametrize("criterion, noted", [("boulmier", True), ("gain", False)])
 def test_bad_starts_of_a_series(criterion, noted, tmp_path):
     """So does a replay of loads that lie in one corner."""
     load = np.zeros((6, 20, 20))
     load[:, :4, :4] = 1e-3
-    with h5py.File(tmp_path / "series.h5", "w") as f:
-        f["load"] = load
-    words = settings(balance__processes=8, balance__model="exact", balance__criterion=criterion)
-    start = settings(balance__constants__start="uniform", balance__every=1)
-    code, text = run(0, "replay", tmp_path / "series.h5", "--out", tmp_path / "out", *words, *start)
-    assert code == 0 and ("never asked for a balancing" in text) == noted, text
+    keys = dict(balance__processes=8, balance__model="exact", balance__criterion=criterion, balance__every=1)
+    words = ["replay", write_datasets(tmp_path / "series.h5", load=load), "--out", tmp_path / "out"]
+    text = ok(0, *words, *settings(**keys, balance__constants__start="uniform"))
+    assert ("never asked for a balancing" in text) == noted, text
 
 
 @pytest.mark.group("contenders")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_loads_ahead(dimensions, tmp_path):
     """r1_ahead decides the same on any ranks and over a restart; a moving load it balances better than r1 and exact."""
-    keys = dict(
-        balance__compare="[r1_ahead, exact]",
-        balance__criterion="every",
-        balance__speeds="off",
-        balance__partition="{cut: cells, sticky: false}",
-        balance__every=10,
-        checkpoint__every=100,
-    )
-    for ranks in (1, 2, 4):
-        collide(dimensions, tmp_path / str(ranks), ranks, **keys)
-        assert decisions(tmp_path / str(ranks)) == decisions(tmp_path / "1"), ranks
-    all_rows = decisions(tmp_path / "1")
-    collide(dimensions, tmp_path / "restarted", 3, restart=tmp_path / "2" / "checkpoint_100.h5", **keys)
-    assert decisions(tmp_path / "restarted") == [r for r in all_rows if int(r["step"]) > 100]
+    keys = dict(balance__compare="[r1_ahead, exact]", balance__criterion="every", balance__every=10)
+    of_ranks(dimensions, tmp_path, balance__partition="{cut: cells, sticky: false}", **keys)
     lbe = summary(tmp_path / "1")["overall_lbe_measured"]
     assert lbe["r1_ahead"] > max(lbe["r1"], lbe["exact"]) + 0.002, lbe
 
 
-@pytest.mark.group("contenders")
 def test_restarts(tmp_path):
     """A restart goes on with what it knows by name and model; another criterion begins with nothing lost."""
     first = dict(balance__compare="[a1, {name: late, model: b1, criterion: menon}]")
@@ -157,33 +137,25 @@ def test_restarts(tmp_path):
     middle = tmp_path / "first" / "checkpoint_100.h5"
 
     def again(name, compare, **keys):
-        return collide(2, tmp_path / name, restart=middle, balance__compare=compare, **keys)
+        return collide(2, tmp_path / name, restart=middle, balance__compare=compare, **dict(run__steps=105) | keys)
+
+    def last(name, contender):
+        return of_one(tmp_path / name, contender)[-1]
 
     text = again("other", "[{name: late, model: hybrid, criterion: menon}, {name: new, model: r1, criterion: zhai}]")
-    for note in (
-        "late starts anew",
-        "new starts anew",
-        "what a1 had learnt is dropped",
-        "what late had learnt is dropped",
-    ):
+    for note in ("late starts anew", "new starts anew", "what a1 had learnt is", "what late had learnt is dropped"):
         assert note in text, text
     # Another criterion keeps the partition; only its loss starts at 0.
-    before = of_one(tmp_path / "first", "late")[-1]
-    assert float(before["lost_seconds"]) > 0 and before["decision"] == "kept: criterion", before
-    again("same", first["balance__compare"], run__steps=105)
-    again("changed", "[a1, {name: late, model: b1, criterion: never}]", run__steps=105)
-    same, changed = of_one(tmp_path / "same", "late")[0], of_one(tmp_path / "changed", "late")[0]
-    assert float(same["lost_seconds"]) > float(before["lost_seconds"]) > 0
-    assert float(same["lost_seconds"]) - float(before["lost_seconds"]) == pytest.approx(float(changed["lost_seconds"]))
+    again("same", first["balance__compare"])
+    again("changed", "[a1, {name: late, model: b1, criterion: never}]")
+    before, same, changed = (last(name, "late") for name in ("first", "same", "changed"))
+    a, b, c = (float(row["lost_seconds"]) for row in (before, same, changed))
+    assert b > a > 0 and before["decision"] == "kept: criterion" and b - a == pytest.approx(c)
     assert changed["lbe"] == same["lbe"]
     # The kind `none` never has another partition than the even one.
-    text = again(
-        "even",
-        "[a1, {name: late, model: b1, partition: {kind: none}}]",
-        run__steps=105,
-        balance__partition__kind="none",
-    )
+    even, kind = "[a1, {name: late, model: b1, partition: {kind: none}}]", dict(balance__partition__kind="none")
+    text = again("even", even, **kind)
     assert "late begins with the even partition of kind none" in text and "r1 begins with the even" in text, text
-    collide(2, tmp_path / "none", run__steps=105, balance__partition__kind="none")
-    assert of_one(tmp_path / "even", "late")[-1]["ghost_cells"] == of_one(tmp_path / "none", "none")[-1]["ghost_cells"]
-    assert of_one(tmp_path / "even", "none")[-1]["lbe"] == of_one(tmp_path / "none", "none")[-1]["lbe"]
+    collide(2, tmp_path / "none", run__steps=105, **kind)
+    assert last("even", "late")["ghost_cells"] == last("none", "none")["ghost_cells"]
+    assert last("even", "none")["lbe"] == last("none", "none")["lbe"]

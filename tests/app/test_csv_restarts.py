@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Restarts beside tables that other programs have changed, cut or replaced. Group: csv_restarts.
-
-docs/reliability.md lists the promises. Claims that do not depend on the number of ranks are tested on one rank.
-"""
+"""Restarts beside tables that other programs have changed, cut or replaced. docs/reliability.md lists the promises.
+Claims that do not depend on the number of ranks are tested on one rank."""
 import os
 import shutil
 
 import pytest
 
-from program import checkpoints, fresh, our_lines, summary
+from program import checkpoints, our_lines, summary, table
 from test_losses import EVERYTHING, aside, go, read, write
 
-pytestmark = pytest.mark.group("csv_restarts")
 TABLES = ("thermo.csv", "timing.csv", "balance.csv", "resources.csv", "zones.csv")
 ACCELERATED = dict(accelerator__backend="host", accelerator__controller="fixed")
 ALL_TABLES = EVERYTHING | ACCELERATED
@@ -21,7 +18,7 @@ TIMED = ("model_seconds", "partition_seconds", "migrate_seconds", "wall_seconds"
 
 def made(factory, name, ranks, **keys):
     """The directory of a run."""
-    out = os.path.join(factory.mktemp(name), "base")
+    out = factory.mktemp(name) / "base"
     go(ranks, out, **keys)
     return out
 
@@ -32,9 +29,9 @@ def interrupted(tmp_path_factory):
     pairs = {}
     for ranks in (0, 2):
         base = made(tmp_path_factory, "all", ranks, run__steps=120, **ALL_TABLES)
-        assert all(os.path.exists(os.path.join(base, n)) for n in TABLES), os.listdir(base)
+        assert set(TABLES) <= set(os.listdir(base))
         truth = shutil.copytree(base, f"{base}_truth")
-        assert go(ranks, truth, "--restart", "auto", run__steps=200, **ALL_TABLES) == ""
+        assert again(truth, ranks, run__steps=200) == ""
         pairs[ranks] = base, truth
     return pairs
 
@@ -55,7 +52,19 @@ def everything(tmp_path_factory):
 
 
 def copy(base, tmp):
-    return shutil.copytree(base, fresh(os.path.join(tmp, "x")))
+    return shutil.copytree(base, tmp / "x")
+
+
+def again(out, ranks=0, keys=ALL_TABLES, **more):
+    """Standard error of a restart in the directory."""
+    return go(ranks, out, "--restart", "auto", **keys | more)
+
+
+def edit(change, *path):
+    """Changes the bytes of a file, which are returned."""
+    data = change(read(*path))
+    write(data, *path)
+    return data
 
 
 def exact(out, name):
@@ -86,10 +95,7 @@ UNREADABLE = {
     "no first line": ("thermo.csv", lines(lambda r: r[1:])),
     "a comment": ("timing.csv", lambda d: b"# mine\n" + d),
     "semicolons": ("balance.csv", lambda d: d.replace(b",", b";")),
-    "columns in another order": (
-        "resources.csv",
-        lines(lambda r: [b",".join(line[:-1].split(b",")[::-1]) + b"\n" for line in r]),
-    ),
+    "other columns": ("resources.csv", lines(lambda r: [b",".join(x[:-1].split(b",")[::-1]) + b"\n" for x in r])),
     "rows in another order": ("zones.csv", lines(lambda r: [r[0]] + r[:0:-1])),
     "a word between": ("thermo.csv", lines(lambda r: r[:2] + [b"mine\n"] + r[2:])),
     "no bytes": ("timing.csv", lambda d: b""),
@@ -103,9 +109,8 @@ def test_readable_table(tmp, interrupted, what):
     base, truth = interrupted[2]
     x = copy(base, tmp)
     for name in TABLES:
-        write(READABLE[what](read(x, name)), x, name)
-    text = go(2, x, "--restart", "auto", run__steps=200, **ALL_TABLES)
-    assert not text and not aside(x), f"{text!r} {aside(x)}"
+        edit(READABLE[what], x, name)
+    assert again(x, 2, run__steps=200) == "" and not aside(x)
     for name in TABLES:
         assert exact(x, name) == exact(truth, name), f"{name} is not continued: {read(x, name)[:300]!r}"
 
@@ -115,11 +120,10 @@ def test_unreadable_table(tmp, interrupted, what):
     """A table that cannot be continued is put aside and named; a new one begins, and the others go on."""
     base, truth = interrupted[0]
     x, (name, change) = copy(base, tmp), UNREADABLE[what]
-    changed, folder = change(read(x, name)), os.path.join(x, "previous_1")
-    write(changed, x, name)
-    text = go(0, x, "--restart", "auto", run__steps=200, **ALL_TABLES)
+    changed, folder = edit(change, x, name), x / "previous_1"
+    text = again(x, run__steps=200)
     assert aside(x) == [name] and read(folder, name) == changed, f"put aside are {aside(x)}"
-    assert text.count("note") == 1 and name in text and folder in text and text.count("\n") == 1, text
+    assert text.count("note") == text.count("\n") == 1 and name in text and str(folder) in text, text
     head, *after = exact(x, name)
     later = [r for r in exact(truth, name)[1:-1] if int(r[0]) >= 120 + (name not in ("thermo.csv", "timing.csv"))]
     assert after[:-1] == later and head == exact(truth, name)[0], f"the new file holds {after}"
@@ -132,25 +136,23 @@ def test_missing_table(tmp, interrupted, name):
     base, truth = interrupted[2]
     x = copy(base, tmp)
     for gone in (name, "trajectory.h5"):
-        os.remove(os.path.join(x, gone))
-    text = go(2, x, "--restart", "auto", run__steps=200, **ALL_TABLES)
-    assert text.count("note") == 2 and "missing" in text, text
-    assert all(f" {n} " in text for n in (name, "trajectory.h5")), text
+        (x / gone).unlink()
+    text = again(x, 2, run__steps=200)
+    assert text.count("note") == 2 and all(w in text for w in ("missing", f" {name} ", " trajectory.h5 ")), text
     assert exact(x, name)[0] == exact(truth, name)[0] and not aside(x), exact(x, name)[:3]
 
 
 @pytest.mark.parametrize("ranks", (1, 3))
 def test_three_tables(tmp, ranks):
     """Tables that are put aside at once lie in one folder."""
-    out = os.path.join(tmp, "out")
-    go(ranks, out, run__steps=120, **EVERYTHING)
+    go(ranks, tmp, run__steps=120, **EVERYTHING)
     for name in TABLES[:3]:
-        write(b"# mine\n" + read(out, name), out, name)
-    text = go(ranks, out, "--restart", "auto", run__steps=200, **EVERYTHING)
-    assert aside(out) == sorted(TABLES[:3]) and text.count("previous_1") == 3, f"{aside(out)} {text!r}"
+        edit(lambda d: b"# mine\n" + d, tmp, name)
+    text = again(tmp, ranks, EVERYTHING, run__steps=200)
+    assert aside(tmp) == sorted(TABLES[:3]) and text.count("previous_1") == 3, f"{aside(tmp)} {text!r}"
     # A run that was balanced and is not any more keeps the rows up to its restart.
-    go(ranks, out, "--restart", "auto", run__steps=220, output__every=10)
-    assert not os.path.exists(os.path.join(out, "previous_2")), os.listdir(out)
+    again(tmp, ranks, {}, run__steps=220, output__every=10)
+    assert not (tmp / "previous_2").exists()
 
 
 # Tables hold a first line and steps 0 to 80. A case has the lines that are left, their steps, and words of the note.
@@ -170,19 +172,18 @@ CUT = {
 def test_cut_table(tmp, balanced, name, where):
     """A table that was cut is continued, and one note says once which rows are missing."""
     x, (change, left, said) = copy(balanced, tmp), CUT[where]
-    write(lines(change)(read(x, name)), x, name)
-    text = go(0, x, "--restart", "auto", run__steps=120, **BALANCED)
+    edit(lines(change), x, name)
+    text = again(x, 0, BALANCED, run__steps=120)
     assert len(our_lines(text)) == 1 and f" {name} has lost " in text, text
     assert all(str(s) in text.split(name)[1] for s in said), f"{text!r} does not say {said}"
-    steps = [int(line.split(b",")[0]) for line in read(x, name).splitlines()[1:]]
-    assert steps == left + [80, 90, 100, 110, 120]
-    assert go(0, x, "--restart", "auto", run__steps=140, **BALANCED) == ""
+    assert [int(row["step"]) for row in table(x, name)] == left + [80, 90, 100, 110, 120]
+    assert again(x, 0, BALANCED, run__steps=140) == ""
 
 
 def test_cut_balance_rows(tmp, balanced):
     x = copy(balanced, tmp)
-    write(lines(lambda r: r[:5] + [r[5][:9]])(read(x, "balance.csv")), x, "balance.csv")
-    text = go(2, x, "--restart", "auto", run__steps=120, **BALANCED)
+    edit(lines(lambda r: r[:5] + [r[5][:9]]), x, "balance.csv")
+    text = again(x, 2, BALANCED, run__steps=120)
     assert len(our_lines(text)) == 1 and "balance.csv has lost the row of step 50, after" in text, text
 
 
@@ -191,26 +192,23 @@ def test_other_interval(tmp, balanced, every):
     """Rows that a run with another interval does not write are not lost."""
     x = copy(balanced, tmp)
     for steps, now in ((120, every), (130, every), (150, 10)):
-        text = go(0, x, "--restart", "auto", **BALANCED | dict(run__steps=steps, output__every=now))
-        assert not text, f"to step {steps} with an interval of {now}: {text!r}"
+        assert again(x, 0, BALANCED, run__steps=steps, output__every=now) == "", f"to step {steps} by {now}"
 
 
 def test_older_checkpoint(tmp, balanced):
     x = copy(balanced, tmp)
-    text = go(0, x, "--restart", os.path.join(x, "checkpoint_40.h5"), run__steps=60, **BALANCED)
+    text = go(0, x, restart=x / "checkpoint_40.h5", run__steps=60, **BALANCED)
     assert "has lost" not in text, text
 
 
 def test_begun_elsewhere(tmp, balanced):
     """A restart from another directory's checkpoint misses no rows, nor does the same command after an early kill."""
-    out, first = os.path.join(tmp, "out"), os.path.join(balanced, "checkpoint_40.h5")
-    keys = BALANCED | dict(run__steps=120, output__every=9)
-    assert go(0, out, "--restart", first, **keys) == ""
+    out, keys = tmp / "out", BALANCED | dict(run__steps=120, output__every=9, restart=balanced / "checkpoint_40.h5")
+    assert go(0, out, **keys) == ""
     write(read(balanced, "thermo.csv").splitlines(keepends=True)[0], out, "thermo.csv")
     for name in ("checkpoint_80.h5", "checkpoint_120.h5", "summary.json"):
-        os.remove(os.path.join(out, name))
-    assert go(0, out, "--restart", first, **keys) == ""
-    assert go(0, out, "--restart", "auto", run__steps=140, **BALANCED) == ""
+        (out / name).unlink()
+    assert go(0, out, **keys) == "" and again(out, 0, BALANCED, run__steps=140) == ""
 
 
 def cell(column, value):
@@ -225,20 +223,10 @@ def cell(column, value):
 
 
 STRANGE = [(name, cell(column, value)) for name, column, value in (
-    ("thermo.csv", 3, b"nan"),
-    ("thermo.csv", 9, b"inf"),
-    ("thermo.csv", 4, b"abc"),
-    ("thermo.csv", 4, b""),
-    ("thermo.csv", 9, b""),
-    ("thermo.csv", 5, b"1.5x"),
-    ("thermo.csv", 0, b"020"),
-    ("thermo.csv", 0, b"+20"),
-    ("timing.csv", 1, b"soon"),
-    ("timing.csv", 2, b"-nan"),
-    ("balance.csv", 3, b"abc"),
-    ("balance.csv", 1, b""),
-    ("balance.csv", 14, b""),
-    ("zones.csv", 2, b""),
+    ("thermo.csv", 3, b"nan"), ("thermo.csv", 9, b"inf"), ("thermo.csv", 4, b"abc"), ("thermo.csv", 4, b""),
+    ("thermo.csv", 9, b""), ("thermo.csv", 5, b"1.5x"), ("thermo.csv", 0, b"020"), ("thermo.csv", 0, b"+20"),
+    ("timing.csv", 1, b"soon"), ("timing.csv", 2, b"-nan"), ("balance.csv", 3, b"abc"), ("balance.csv", 1, b""),
+    ("balance.csv", 14, b""), ("zones.csv", 2, b""),
 )]  # fmt: skip
 STRANGE += [(name, lambda rows: rows[:4] + rows[3:]) for name in ("thermo.csv", "timing.csv")]  # a row twice
 
@@ -247,9 +235,8 @@ STRANGE += [(name, lambda rows: rows[:4] + rows[3:]) for name in ("thermo.csv", 
 def test_strange_row(tmp, accelerated, name, change):
     """A table with a row that no run writes is put aside."""
     x = copy(accelerated, tmp)
-    data = lines(change)(read(x, name))
-    write(data, x, name)
-    text = go(0, x, "--restart", "auto", run__steps=90, **BALANCED, **ACCELERATED)
+    data = edit(lines(change), x, name)
+    text = again(x, 0, BALANCED | ACCELERATED, run__steps=90)
     assert len(our_lines(text)) == 1 and f" {name} has no " in text, text
     assert read(x, "previous_1", name) == data
 
@@ -262,26 +249,24 @@ RESULTS = ("thermo.csv", "balance.csv", "run.json", "deck.yaml", "trajectory.h5"
 @pytest.mark.parametrize("kind", NO_FILES)
 def test_no_file(tmp, everything, name, kind):
     """What has the name of a result and is no file is put aside, alone, with its true reason."""
-    x, away, (ranks, reason) = copy(everything, tmp), os.path.join(tmp, "away"), NO_FILES[kind]
-    there, kept = os.path.join(x, name), read(x, name)
-    os.rename(there, away)
+    x, (ranks, reason) = copy(everything, tmp), NO_FILES[kind]
+    there, kept = x / name, read(x, name)
+    away = there.rename(tmp / "away")
     if kind == "directory":
-        os.mkdir(there)
+        there.mkdir()
         write(b"mine", there, "mine")
     else:
-        os.symlink(away, there)
-    text = go(ranks, x, "--restart", "auto", run__steps=120, **EVERYTHING)
+        there.symlink_to(away)
+    text = again(x, ranks, EVERYTHING, run__steps=120)
     assert len(our_lines(text)) == 1 and f" {name}: {reason}" in text and "missing" not in text, text
-    assert aside(x) == [name] and os.path.isfile(there) and not os.path.islink(there), aside(x)
-    assert read(away) == kept, "the link was followed"
+    assert aside(x) == [name] and there.is_file() and not there.is_symlink(), aside(x)
+    assert away.read_bytes() == kept, "the link was followed"
     assert summary(x)["steps"] == 120
 
 
 def test_linked_checkpoint(tmp, everything):
     """A checkpoint is never written again, so it may lie elsewhere."""
     x = copy(everything, tmp)
-    there, away = os.path.join(x, "checkpoint_80.h5"), os.path.join(tmp, "checkpoint_80.h5")
-    os.rename(there, away)
-    os.symlink(away, there)
-    text = go(2, x, "--restart", "auto", run__steps=120, **EVERYTHING)
-    assert not text and not aside(x) and checkpoints(x) == [100, 120], f"{text!r} {os.listdir(x)}"
+    there = x / "checkpoint_80.h5"
+    there.symlink_to(there.rename(tmp / "checkpoint_80.h5"))
+    assert again(x, 2, EVERYTHING, run__steps=120) == "" and not aside(x) and checkpoints(x) == [100, 120]

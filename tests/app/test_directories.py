@@ -4,22 +4,21 @@ files, what cannot be written."""
 import functools
 import os
 import shutil
-import signal
 
 import pytest
 
-from program import DECK, LARGE, QUICK, checkpoints, completed, end_of, fails_with, ok_run, one_error, our_lines, rows
-from program import run, run_words, settings, start, summary, wait_for_rows
+from program import DECK, LARGE, QUICK, checkpoints, completed, fails_with, kill, ok_run, our_lines
+from program import rows, run, run_words, settings, summary, under_way
 
-pytestmark = pytest.mark.group("directories")
 NAMES = {"deck.yaml", "map.csv", "ranks.csv", "run.json", "summary.json", "thermo.csv", "timing.csv"}
+FILES = dict(output__fields_every=20, output__trajectory_every=20, checkpoint__every=20)
 go = functools.partial(ok_run, **QUICK)
 
 
 @pytest.fixture(scope="module")
 def first_run(tmp_path_factory):
     out = tmp_path_factory.mktemp("used") / "out"
-    go(out, run__steps=40, output__fields_every=20, output__trajectory_every=20, checkpoint__every=20)
+    go(out, run__steps=40, **FILES)
     return out
 
 
@@ -96,15 +95,11 @@ def test_log_on_a_full_disk(used, tmp):
 
 def test_two_runs_at_once(tmp):
     """The second one is refused; the lock goes with its process, however that ends."""
-    keys = dict(run__steps=1000000, output__every=50, checkpoint__every=200)
-    first = start(2, *run_words(tmp, **QUICK, **keys))
-    assert wait_for_rows(tmp, 3, first), "the first run does not start"
-    for more in (dict(), dict(restart="auto")):
-        fails_with(2, "another run", 1, *run_words(tmp, **QUICK, **more))
-    fails_with(2, "another run", 1, *run_words(tmp, "--force", **QUICK))
+    first = under_way(2, tmp, rows=3, **QUICK, output__every=50, checkpoint__every=200)
+    for words in ((), ("--restart", "auto"), ("--force",)):
+        fails_with(2, "another run", 1, *run_words(tmp, *words, **QUICK))
     assert first.poll() is None, "the first run was disturbed"
-    os.killpg(first.pid, signal.SIGKILL)
-    first.communicate()
+    kill(first)
     go(tmp, "--force", ranks=2, restart="auto", run__steps=max(checkpoints(tmp), default=0) + 20)
 
 
@@ -127,7 +122,7 @@ def test_launcher_of_another_mpi(tmp, variables, ranks, code, lines):
 
 
 WRITTEN = ["thermo.csv", "timing.csv", "map.csv", "ranks.csv", "balance.csv", "deck.yaml", "summary.json", "run.json"]
-WRITTEN += ["checkpoint_20.h5", "fields_20.h5", "fields_20.xdmf", "fields.xdmf", "trajectory.h5"]
+WRITTEN += ["fields_20.h5", "fields_20.xdmf", "fields.xdmf", "trajectory.h5", "checkpoint_20.h5"]
 
 
 @pytest.mark.parametrize("kind", ("link", "pipe"))
@@ -138,8 +133,7 @@ def test_links_and_pipes(tmp, kind):
     target.write_text("precious")
     for path in [out / (name + end) for name in WRITTEN for end in ("", ".tmp")]:
         path.symlink_to(target) if kind == "link" else os.mkfifo(path)
-    files = dict(output__fields_every=20, output__trajectory_every=20, checkpoint__every=20)
-    go(out, "--force", ranks=2, run__steps=20, balance__every=10, **files)
+    go(out, "--force", ranks=2, run__steps=20, balance__every=10, **FILES)
     assert [n for n in WRITTEN if not (out / n).is_file() or (out / n).is_symlink()] == []
     assert target.read_text() == "precious"
     go(out, restart="auto", run__steps=40)
@@ -153,32 +147,10 @@ def test_link_for_a_lock(tmp):
 
 
 @pytest.mark.parametrize("ranks", (1, 2))
-@pytest.mark.parametrize(
-    "name, keys",
-    [
-        ("fields_0.h5", dict(output__fields_every=20)),
-        ("fields_0.xdmf", dict(output__fields_every=20)),
-        ("fields.xdmf", dict(output__fields_every=20)),
-        ("trajectory.h5", dict(output__trajectory_every=20)),
-        ("checkpoint_20.h5", dict(checkpoint__every=20)),
-        ("thermo.csv", {}),
-    ],
-)
-def test_directory_at_the_name_of_a_file(tmp, ranks, name, keys):
+@pytest.mark.parametrize("name", ["fields_0.h5", "fields_0.xdmf", *WRITTEN[-3:], "thermo.csv"])
+def test_directory_at_the_name_of_a_file(tmp, ranks, name):
     (tmp / f"{name}.tmp/something").mkdir(parents=True)
-    fails_with(5, (), ranks, *run_words(tmp, **QUICK, run__steps=20, **keys))
-
-
-@pytest.mark.parametrize("ranks", (1, 2))
-def test_directory_that_is_removed(tmp, ranks):
-    out, away = tmp / "out", tmp / "away"
-    keys = dict(run__steps=1000000, output__every=50, output__trajectory_every=50)
-    process = start(ranks, *run_words(out, **QUICK, **keys))
-    assert wait_for_rows(out, 2, process), "the run does not start"
-    os.rename(out, away)  # at once: while files go one by one, the run may begin one anew and say so
-    shutil.rmtree(away, ignore_errors=True)
-    text = end_of(process, "a directory that is removed")
-    one_error(process.returncode, text, 5, alone=False)
+    fails_with(5, (), ranks, *run_words(tmp, **QUICK, **FILES, run__steps=20))
 
 
 @pytest.mark.parametrize("ranks", (1, 2))

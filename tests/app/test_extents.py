@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Boxes, tiles and zones of any length: one state whatever computes it, and the energy of a double loop.
-
-Group: extents.
-"""
-import csv
+"""Boxes, tiles and zones of any length: one state whatever computes it, and the energy of a double loop."""
 import functools
 import re
 
-import h5py
 import numpy as np
 import pytest
 
-from program import DECK, run, state_of
+from program import datasets, fails_with, run_words, state_of, thermo
 
 # Positions are integers of 2^-40 lengths, and 2048 lengths are 2^51 of them, as far as vectors without AVX-512 convert.
 EXTENDED = """
@@ -30,8 +25,7 @@ WAYS = [dict(grid__tile=4), LONG_TILES, LONG_TILES, LONG_TILES | ZONES]
 @functools.lru_cache
 def instruction_sets():
     """Those that this program has and this processor can run."""
-    code, text = run(0, "run", DECK, "--out", "none", isa="none")
-    assert code == 2, text
+    text = fails_with(2, (), 0, *run_words("none"), isa="none")
     return re.search(r"use one of (.*), or unset it", text)[1].split(", ")
 
 
@@ -91,7 +85,6 @@ CASES = {
 }
 
 
-@pytest.mark.group("extents")
 @pytest.mark.parametrize("name", CASES)
 def test_extents(tmp_path, name):
     """All ways to compute a box give one state, with every instruction set, and the energy of a loop over pairs."""
@@ -104,8 +97,6 @@ def test_extents(tmp_path, name):
         isa = sets[(i + turn // 2) % len(sets)]  # each way with each set, on one rank and on three
         states[f"{isa}, {ranks or 1} ranks, {keys}"] = state_of(deck, tmp_path / str(i), ranks, isa=isa, **keys)
     assert len(set(states.values())) == 1, states
-    with h5py.File(tmp_path / "0/trajectory.h5") as f:
-        at = f["particles/all/position/value"][0][:, : len(case.box)]
-    with open(tmp_path / "0/thermo.csv") as f:
-        found = float(next(csv.DictReader(f))["potential"])
+    (at,) = datasets(tmp_path / "0/trajectory.h5", "particles/all/position/value").values()
+    at, found = at[0][:, : len(case.box)], thermo(tmp_path / "0")[0]["potential"]
     assert found < 0 and found == pytest.approx(case.energy(at), rel=1e-6 + 1e-7 / case.values["sigma"])

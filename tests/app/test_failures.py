@@ -16,24 +16,17 @@ import time
 import pytest
 
 from program import DECK, HANG_SECONDS, QUICK, SOURCE, checkpoints, command, end_of, environment, fresh, ok_run
-from program import one_error, options, processes_of, run_words, settings, start, summary, wait_for_rows
+from program import options, processes_of, run_words, settings, start, summary, under_way, wait_until
 
 
-def wait_until(condition, seconds):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
-
-
-# ---- parents ----
+ONWARD = dict(**QUICK, run__steps=3000, output__every=20)
 
 
 @pytest.mark.group("parents")
 def test_outlives_a_shell(tmp):
     """A run in the background of a shell that ends goes on to its last step."""
     out = tmp / "shell"
-    line = " ".join(f"'{w}'" for w in command(0, *run_words(out, **QUICK, run__steps=3000, output__every=20)))
+    line = " ".join(f"'{w}'" for w in command(0, *run_words(out, **ONWARD)))
     waiting = f"until [ -s {out}/thermo.csv ]; do sleep 0.02; done"
     words = ["sh", "-c", f"{line} </dev/null >/dev/null 2>&1 & {waiting}"]
     subprocess.run(words, env=environment(), timeout=HANG_SECONDS, check=True)
@@ -41,20 +34,13 @@ def test_outlives_a_shell(tmp):
     assert summary(out)["steps"] == 3000
 
 
-@pytest.mark.group("parents")
 def test_outlives_a_thread(tmp):
     """The same where a thread started the run and ended."""
     started = []
-
-    def work():
-        started.append(start(0, *run_words(tmp, **QUICK, run__steps=3000, output__every=20)))
-        assert wait_for_rows(tmp, 1, started[0]), "the run does not start"
-
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=lambda: started.append(under_way(0, tmp, **ONWARD)))
     thread.start()
     thread.join()
-    text = end_of(started[0], "a run that a thread started")
-    assert started[0].returncode == 0, text
+    end_of(started[0], "a run that a thread started", 0)
 
 
 def parent_of(process):
@@ -63,12 +49,9 @@ def parent_of(process):
 
 
 def long_run(out, ranks):
-    process = start(ranks, *run_words(out, **QUICK, run__steps=1000000, output__every=20))
-    assert wait_for_rows(out, 1, process), "the run does not start"
-    return process
+    return under_way(ranks, out, **QUICK, output__every=20)
 
 
-@pytest.mark.group("parents")
 @pytest.mark.parametrize("ranks", (1, 2, 3))
 def test_launcher_goes(tmp, ranks):
     """The process that started the ranks is killed: a checkpoint, and no process is left."""
@@ -80,7 +63,6 @@ def test_launcher_goes(tmp, ranks):
     assert len(checkpoints(tmp)) == 1
 
 
-@pytest.mark.group("parents")
 @pytest.mark.skipif(not options.full, reason="it takes 40 s")
 def test_no_end_without_launcher(tmp):
     """A rank that can't reach its checkpoint, because another one stands still, is killed after 30 s."""
@@ -98,26 +80,11 @@ def test_no_end_without_launcher(tmp):
     end_of(process, "mpiexec without its proxy")
 
 
-# ---- unlike_ranks ----
-
-
-def started(words, cwd=None, variables={}):
-    """A job in a process group of its own, by its whole command line."""
-    return subprocess.Popen(
-        [str(w) for w in words],
-        env=environment() | variables,
-        cwd=cwd,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
 ELSEWHERE = "mkdir -p elsewhere; cd elsewhere"
 FROM_FILE = settings(load__kind="checkpoint", load__file="here.h5")
 
 
+@pytest.mark.group("unlike_ranks")
 @pytest.mark.parametrize("ranks", (2, 3))
 @pytest.mark.parametrize(
     "rank_1, code, says, command, more",
@@ -137,28 +104,21 @@ def test_unlike_ranks(tmp, ranks, rank_1, code, says, command, more):
     script.write_text(f'#!/bin/sh\n[ "$PMI_RANK" = 1 ] && {{ {rank_1}; }}\nexec "$@"\n')
     os.chmod(script, 0o755)
     words = [command, first / "deck.yaml", *(m.format(tmp=tmp) for m in more), "--out", tmp / "out", "--quiet"]
-    process = started([options.mpiexec, "-n", ranks, script, options.binary, *words], cwd=tmp)
-    text = end_of(process, rank_1)
-    one_error(process.returncode, text, code, says, alone=False)
+    process = start(ranks, words=[options.mpiexec, "-n", ranks, script, options.binary, *words], cwd=tmp)
+    end_of(process, rank_1, code, says)
 
 
 COMMON = ["run", DECK, "--out", "out", "--quiet", *settings(**QUICK)]
 
 
-@pytest.mark.group("unlike_ranks")
 @pytest.mark.parametrize(
     "other", [[*COMMON, *settings(run__steps=7)], [*COMMON, *settings(system__seed=9)], ["check", DECK], ["--help"]]
 )
 def test_unlike_commands(tmp, other):
     """A launcher can give each rank a command line of its own: one line, no hang, no result of two decks."""
     parts = [options.mpiexec, "-n", 1, options.binary, *COMMON, ":", "-n", 1, options.binary, *other]
-    process = started(parts, cwd=tmp)
-    text = end_of(process, other)
-    one_error(process.returncode, text, 2, "command line: it is not the same on all ranks", alone=False)
+    end_of(start(2, words=parts, cwd=tmp), other, 2, "command line: it is not the same on all ranks")
     assert not (tmp / "out").exists()
-
-
-# ---- agreed_errors ----
 
 
 def error_types():
@@ -166,13 +126,11 @@ def error_types():
     found, bases = {}, {"std::runtime_error", "std::logic_error", "std::exception", "std::invalid_argument"}
     texts = {}
     for room in ("app", "balance", "comm", "gpu", "md", "predict"):
-        for folder, _, names in os.walk(os.path.join(SOURCE, room)):
-            for name in names:
-                if name.endswith((".hpp", ".cpp")):
-                    path = os.path.join(folder, name)
-                    with open(path) as f:
-                        texts[os.path.relpath(path, SOURCE)] = f.read()
-    while True:
+        for path in glob.glob(f"{room}/**/*.[hc]pp", root_dir=SOURCE, recursive=True):
+            with open(os.path.join(SOURCE, path)) as f:
+                texts[path] = f.read()
+    before = -1
+    while before != len(found):
         before = len(found)
         for path, text in texts.items():
             for m in re.finditer(r"(?:struct|class) (\w+)(?: final)? : (?:public )?([\w:]+)[ ,{]", text):
@@ -181,41 +139,28 @@ def error_types():
                     space = re.findall(r"^namespace (\w+) {", text[: m.start()], re.M)[-1]
                     found[f"{space}::{name}"] = path
                     bases |= {name, f"{space}::{name}"}
-        if len(found) == before:
-            return found
+    return found
 
 
 def compiled(tmp, headers, lines):
     """The compiler's messages about these lines; empty if it takes them."""
-    source = os.path.join(tmp, "source.cpp")
-    with open(source, "w") as f:
-        f.write("".join(f'#include "{h}"\n' for h in sorted({"comm/agreed.hpp", *headers})))
-        f.write("\n".join(["#line 1", *lines, ""]))
-    done = subprocess.run(
-        [options.tool, "-std=c++20", "-fsyntax-only", f"-I{SOURCE}", source],
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=HANG_SECONDS,
-    )
+    includes = "".join(f'#include "{h}"\n' for h in sorted({"comm/agreed.hpp", *headers}))
+    (tmp / "source.cpp").write_text(includes + "\n".join(["#line 1", *lines, ""]))
+    words = [options.tool, "-std=c++20", "-fsyntax-only", f"-I{SOURCE}", tmp / "source.cpp"]
+    done = subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=HANG_SECONDS)
     assert (done.returncode == 0) == (done.stderr == ""), f"the compiler: {done.returncode} {done.stderr}"
     return done.stderr
 
 
+KNOWN = {f"app::{name}Error" for name in ("Run", "Usage", "Input", "Output", "Deck")}
+KNOWN |= {"comm::ReadError", "comm::WriteError", "md::SimulationError", "gpu::Error", "balance::Infeasible"}
+
+
+@pytest.mark.group("agreed_errors")
 def test_agreed_errors(tmp):
     """An error that all ranks throw is made by a reduction: no type of exception has another way."""
     types = error_types()
-    assert {
-        "app::RunError",
-        "app::UsageError",
-        "app::InputError",
-        "app::OutputError",
-        "app::DeckError",
-        "comm::ReadError",
-        "comm::WriteError",
-        "md::SimulationError",
-        "gpu::Error",
-        "balance::Infeasible",
-    } <= set(types), f"types of exceptions are not found: {types}"
+    assert KNOWN <= set(types), f"types of exceptions are not found: {types}"
     headers = set(types.values())
     by_reduction = [
         f"void f{i}(const comm::Communicator& all, const {t}& e) {{ comm::require(all, false, [&] {{ return e; }}); }}"
@@ -231,8 +176,6 @@ def test_agreed_errors(tmp):
         refused = re.search(rf"source\.cpp:{number}:\d+: error: .*private", said)
         assert refused is not None, f"this compiles, or fails for another reason: {line}\n{said}"
 
-
-# ---- faults ----
 
 # Functions of comm/ that act on a communicator: members of these classes, and whatever is given one.
 COLLECTIVE = re.compile(
@@ -253,9 +196,8 @@ EXEMPT = {
 
 
 def symbols(*more):
-    return subprocess.run(
-        ["nm", "--defined-only", *more, options.binary], stdout=subprocess.PIPE, text=True, check=True
-    ).stdout.splitlines()
+    words = ["nm", "--defined-only", *more, options.binary]
+    return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
 
 
 def functions_of_comm():
@@ -271,34 +213,24 @@ def functions_of_comm():
     return found
 
 
+OFTEN = {f"output__{name}every": n for name, n in (("", 4), ("trajectory_", 2), ("fields_", 4), ("loads_", 2))}
+OFTEN |= dict(run__steps=8, checkpoint__every=4, balance__every=4, balance__clock="work", balance__migrate="always")
+OFTEN |= dict(balance__speeds="measured", comm__aggregate="node")
+
+
 def scenarios(tmp):
     """Commands that together call all of comm/: name -> arguments. Each has a directory of its own."""
-    first, trace = os.path.join(tmp, "first"), os.path.join(tmp, "trace.csv")
-    fields = dict(load__kind="dataset", load__file=f"{first}/fields_4.h5", load__dataset="/particles")
-    base = settings(
-        **QUICK,
-        run__steps=8,
-        output__every=4,
-        output__trajectory_every=2,
-        output__fields_every=4,
-        output__loads_every=2,
-        checkpoint__every=4,
-        balance__every=4,
-        balance__clock="work",
-        balance__migrate="always",
-        balance__speeds="measured",
-        comm__aggregate="node",
-    )
-    machine = os.path.join(tmp, "machine.yaml")
-    with open(machine, "w") as f:
-        f.write("costs: deck\n")
+    first, quick = os.path.join(tmp, "first"), settings(**QUICK)
+    fields = settings(load__kind="dataset", load__file=f"{first}/fields_4.h5", load__dataset="/particles")
+    base = settings(**QUICK, **OFTEN)
+    (tmp / "machine.yaml").write_text("costs: deck\n")
     return {
-        "run": ["run", DECK, *base, "--trace-messages", trace, "--force"],
+        "run": ["run", DECK, *base, "--trace-messages", tmp / "trace.csv", "--force"],
         "restart": ["run", DECK, *base, *settings(run__steps=12), "--restart", "auto"],
-        "partition": ["partition", DECK, *settings(**QUICK, **fields), "--force"],
+        "partition": ["partition", DECK, *quick, *fields, "--force"],
         "replay": ["replay", f"{first}/loads.h5", "--force", *settings(balance__processes=4)],
-        "predict": ["predict", DECK, *settings(**QUICK), "--machine", machine, "--force"],
-        "measure": ["predict", DECK, *settings(**QUICK), "--force"],
+        "predict": ["predict", DECK, *quick, "--machine", tmp / "machine.yaml", "--force"],
+        "measure": ["predict", DECK, *quick, "--force"],
     }
 
 
@@ -306,9 +238,7 @@ def calls_of(tmp, name, arguments):
     """For each symbol that a command calls: a rank (1, or else 0), the number of calls, the first call from each
     place."""
     log = os.path.join(tmp, f"calls_{name}")
-    process = started(command(2, *arguments), variables={"CALLS": log})
-    text = end_of(process, name)
-    assert process.returncode == 0, f"{name} without a fault: {process.returncode} {text!r}"
+    end_of(start(2, *arguments, variables={"CALLS": log}), f"{name} without a fault", 0)
     names = dict(line.split()[::-2] for line in symbols())  # symbol -> place; the system may name another of them
     first = {place: symbol for symbol, place in reversed(names.items())}
     calls = {}
@@ -323,31 +253,27 @@ def fault(tmp, arguments, rank, symbol, call, kind, what):
 
     It does so at once, but where MPI_Abort hangs, as it does now and then, an alarm ends the rank 10 s later.
     """
-    mark = os.path.join(tmp, "mark")
-    if os.path.exists(mark):
-        os.remove(mark)
-    process = started(command(2, *arguments), variables={"FAULT": f"{rank} {symbol} {call} {kind} {mark}"})
-    wait_until(lambda: os.path.exists(mark) or process.poll() is not None, 60)
-    text = end_of(process, what)
-    assert os.path.exists(mark), f"{what}: the fault was not made"
-    code = 4 if kind == "memory" else 1
-    says = "memory: not enough" if kind == "memory" else "on purpose"
-    one_error(process.returncode, text, code, says, alone=False, what=what)
+    mark = tmp / "mark"
+    mark.unlink(missing_ok=True)
+    process = start(2, *arguments, variables={"FAULT": f"{rank} {symbol} {call} {kind} {mark}"})
+    wait_until(lambda: mark.exists() or process.poll() is not None, 60)
+    text = end_of(process, what, *((4, "memory: not enough") if kind == "memory" else (1, "on purpose")))
+    assert mark.exists(), f"{what}: the fault was not made"
     return text
 
 
+@pytest.mark.group("faults")
 def test_faults(tmp):
     names = functions_of_comm()
     wanted = {s: n for s, n in names.items() if options.full or COLLECTIVE.search(n)}
-    for pattern in EXEMPT:
-        wanted = {s: n for s, n in wanted.items() if not re.search(pattern, n)}
+    wanted = {s: n for s, n in wanted.items() if not any(re.search(pattern, n) for pattern in EXEMPT)}
     assert len(wanted) > 30, f"functions of comm/ are not found: {sorted(wanted.values())}"
-    out, first, commands, calls = os.path.join(tmp, "out"), os.path.join(tmp, "first"), scenarios(tmp), {}
+    out, first, commands, calls = tmp / "out", tmp / "first", scenarios(tmp), {}
 
     def prepared(name):
         fresh(out)
-        for trace in glob.glob(os.path.join(tmp, "*.csv")):
-            os.remove(trace)
+        for trace in tmp.glob("*.csv"):
+            trace.unlink()
         if name == "restart":
             shutil.copytree(first, out)
         return [*commands[name], "--out", out, "--quiet"]
@@ -361,10 +287,8 @@ def test_faults(tmp):
         name = next((n for n in commands if symbol in calls[n]), None)
         missing = f"no command here calls {function}: add one, or say in EXEMPT why not"
         assert name is not None or not COLLECTIVE.search(function), missing
-        if name is None:
-            continue
-        rank, count, *places = calls[name][symbol]
-        for call in places if options.full else [(count + 1) // 2]:
+        rank, count, *places = calls[name][symbol] if name else (0, 0)
+        for call in places if options.full or not name else [(count + 1) // 2]:
             kind = "memory" if (i + call) % 2 else "error"
             begin = time.monotonic()
             what = f"{name}: call {call} of {count} of {function}, {kind}"
@@ -374,7 +298,6 @@ def test_faults(tmp):
     print(f"{done} faults in {len(wanted)} functions; the slowest job took {slowest:.1f} s")
 
 
-@pytest.mark.group("faults")
 def test_a_sample_fails(tmp):
     """An error in the engine that one rank of `steelyard predict` runs alone is known to all ranks."""
     arguments = scenarios(tmp)["predict"]

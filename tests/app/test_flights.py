@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Particles without forces, in the four initial distributions of the Parallel Research Kernels' PIC: each is exactly
-where it must be, whoever owned it on the way.
-
-Groups: prk.
-"""
+"""Particles without forces, in the four initial distributions of the Parallel Research Kernels' PIC. Each particle is
+exactly where it must be, whoever owned it on the way."""
 import os
 
-import h5py
 import numpy as np
 import pytest
 
-from program import SOURCE, decisions, ok_run
+from program import SOURCE, decisions, exact_state, ok_run
 
 DECKS = ["geometric", "sinusoidal", "linear", "patch"]
 SIDE, STEPS = 48, 1000
@@ -18,12 +14,8 @@ SMALL = dict(
     system__box=[SIDE, SIDE],
     system__bodies__0__upper=[SIDE, SIDE],
     system__bodies__0__particles=1500,
-    run__steps=STEPS,
-    balance__every=100,
-    balance__criterion="every",
-    checkpoint__every=1,
-    checkpoint__keep=2,
-    output__every=STEPS,
+    **dict(run__steps=STEPS, output__every=STEPS, balance__every=100, balance__criterion="every"),
+    **dict(checkpoint__every=1, checkpoint__keep=2),
 )
 OWN = dict(
     geometric=dict(system__bodies__0__profile__ratio=0.94),
@@ -33,10 +25,9 @@ OWN = dict(
 
 def state(path):
     """Positions and velocities by id, in 2^-40."""
-    with h5py.File(path) as f:
-        ids, rows = f["exact/id"][:], f["exact/state"][:]
+    ids, *vectors = exact_state(path)
     assert len(set(ids)) == len(ids)
-    return rows[np.argsort(ids)]
+    return np.hstack(vectors)
 
 
 def flown(deck, out, ranks, keys):
@@ -49,7 +40,6 @@ def flown(deck, out, ranks, keys):
     return at
 
 
-@pytest.mark.group("prk")
 @pytest.mark.parametrize("name, velocity", [(name, [8, 8]) for name in DECKS] + [("geometric", [-5.3, 9.7])])
 def test_every_position(tmp_path, name, velocity):
     """x + n dx mod L, in integers, after 1000 steps with balancing on; the same for any number of ranks."""
@@ -72,7 +62,6 @@ def test_every_position(tmp_path, name, velocity):
         assert (moved > 0) == (ranks > 1), f"{moved} cells have moved on {ranks} ranks"
 
 
-@pytest.mark.group("prk")
 @pytest.mark.parametrize("name", DECKS)
 def test_distribution(tmp_path, name):
     """Columns hold what the kernel's formula gives them, within the errors of random numbers."""

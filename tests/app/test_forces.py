@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Forces on particles besides their own: gravity, walls, faces that move, thermostats.
-
-Groups: forces_one_hash forces_energy forces_temperature forces_errors.
-"""
-import csv
+"""Forces on particles besides their own: gravity, walls, faces that move, thermostats."""
 import os
 from math import erf, exp, pi, sqrt
 
-import h5py
 import numpy as np
 import pytest
 
-from program import fails_with, hash_of, ok_run, printed, rows, run_words, summary
+from program import datasets, fails_with, hash_of, ok_run, printed, rows, run_words, summary, thermo
 
 # All of it at once. The thermostat acts while the face moves.
 FLAT = """system:
@@ -49,14 +44,14 @@ def write(tmp_path, text):
     return deck
 
 
-def table(out):
-    with open(os.path.join(out, "thermo.csv")) as f:
-        return [{k: float(v) for k, v in row.items()} for row in csv.DictReader(f)]
-
-
 def go(deck, out, ranks=0, **keys):
     ok_run(out, deck=deck, ranks=ranks, **keys)
     return hash_of(out), rows(out)
+
+
+def frames(out):
+    """Positions and velocities of all frames."""
+    return datasets(out / "trajectory.h5", *(f"particles/all/{k}/value" for k in ("position", "velocity"))).values()
 
 
 @pytest.mark.group("forces_one_hash")
@@ -85,7 +80,6 @@ def test_one_hash(tmp_path, deck):
     assert go(deck, tmp_path / "whole", output__trajectory_every=7)[0] == alone[0]
 
 
-@pytest.mark.group("forces_one_hash")
 @pytest.mark.parametrize(
     "deck, step", [(FLAT, 80), (FLAT, 59), (DEEP, 40), (DEEP, 33)], ids=["2D_80", "2D_59", "3D_40", "3D_33"]
 )
@@ -124,37 +118,35 @@ def test_work(tmp_path):
     walls = "walls: [{face: x_lower, velocity: 0.1, from: 100, to: 500}]\n  potential"
     deck = write(tmp_path, GAS.replace("potential", walls, 1))
     go(deck, tmp_path / "out", ranks=2, run__dt=0.02)
-    table_ = table(tmp_path / "out")
-    assert table_[10]["work"] == 0 < table_[20]["work"] < table_[50]["work"] == table_[60]["work"]
-    first = table_[0]["kinetic"]
-    for row in table_:
+    table = thermo(tmp_path / "out")
+    assert table[10]["work"] == 0 < table[20]["work"] < table[50]["work"] == table[60]["work"]
+    first = table[0]["kinetic"]
+    for row in table:
         assert abs(row["kinetic"] - row["work"] - first) < 1e-5 * first
     # The face comes 0.8 sigma far, before 4,000 particles on 38.5 sigma. Those that it meets have velocities v > -u
     # towards it, and the pressure is that of 2 (v + u)^2.
     u, inside = 0.1, 0.5 * (1 + erf(0.1 / sqrt(2)))
     expected = 4000 / 38.5 * 0.8 * 2 * ((1 + u**2) * inside + u * exp(-(u**2) / 2) / sqrt(2 * pi))
-    assert abs(table_[-1]["work"] / expected - 1) < 0.15, (table_[-1]["work"], expected)
+    assert abs(table[-1]["work"] / expected - 1) < 0.15, (table[-1]["work"], expected)
     assert abs(summary(tmp_path / "out")["energy_drift"]) < 1e-5
 
 
-@pytest.mark.group("forces_energy")
 def test_fall(tmp_path):
     """Gravity: a particle's fall is that of Galilei, and potential energy becomes kinetic."""
     words = "gravity: [0.5, -0.25]\n  potential"
     deck = write(tmp_path, GAS.replace("potential", words, 1).replace("temperature: 1", "temperature: 0"))
     go(deck, tmp_path / "out", run__steps=500, output__trajectory_every=500)
-    with h5py.File(tmp_path / "out/trajectory.h5") as f:
-        x, v = (f[f"particles/all/{k}/value"][:, :, :2] for k in ("position", "velocity"))
+    x, v = (a[:, :, :2] for a in frames(tmp_path / "out"))
     time, fallen = 1.0, np.array([0.5, -0.25])
     free = (x[0, :, 1] > 1.2) & (x[0, :, 0] < 38.5)  # of particles that reach no wall
     assert free.sum() > 3800
     assert abs(x[1] - x[0] - fallen * time**2 / 2)[free].max() < 2e-5  # frames hold single precision
     assert abs(v[1] - fallen * time)[free].max() < 1e-6
-    table_ = table(tmp_path / "out")
+    table = thermo(tmp_path / "out")
     start = -(x[0] @ fallen).sum()
-    assert abs(table_[0]["external"] / start - 1) < 1e-5
-    assert abs(table_[-1]["kinetic"] + table_[-1]["external"] - table_[0]["external"]) < 1e-6 * abs(start)
-    assert table_[-1]["total"] == pytest.approx(sum(table_[-1][k] for k in ("kinetic", "potential", "external")))
+    assert abs(table[0]["external"] / start - 1) < 1e-5
+    assert abs(table[-1]["kinetic"] + table[-1]["external"] - table[0]["external"]) < 1e-6 * abs(start)
+    assert table[-1]["total"] == pytest.approx(sum(table[-1][k] for k in ("kinetic", "potential", "external")))
 
 
 LIQUID = """system:
@@ -177,7 +169,6 @@ ACTING = {
 }
 
 
-@pytest.mark.group("forces_energy")
 @pytest.mark.parametrize("name", ACTING)
 def test_conserved(tmp_path, name):
     """Without heat and work the total energy stays as constant as without any of it."""
@@ -186,15 +177,15 @@ def test_conserved(tmp_path, name):
         text = LIQUID if what == "nothing" else LIQUID.replace("potential:", f"{ACTING[name]}\n  potential:")
         os.makedirs(tmp_path / what)
         go(write(tmp_path / what, text), tmp_path / what / "out", threads=2)
-        table_ = table(tmp_path / what / "out")
-        kept = [r["total"] - r.get("heat", 0) - r.get("work", 0) for r in table_]
-        largest = max(r["kinetic"] for r in table_)
+        table = thermo(tmp_path / what / "out")
+        kept = [r["total"] - r.get("heat", 0) - r.get("work", 0) for r in table]
+        largest = max(r["kinetic"] for r in table)
         drift[what] = max(abs(e - kept[0]) for e in kept) / largest
         assert summary(tmp_path / what / "out")["energy_drift"] == pytest.approx(
             (kept[-1] - kept[0]) / largest, rel=1e-3, abs=1e-9
         )
     columns = dict(gravity="external", walls="external", langevin="heat", rescale="heat", piston="work", all="heat")
-    assert abs(table_[-1][columns[name]]) > 1000 * drift["nothing"], table_[-1]
+    assert abs(table[-1][columns[name]]) > 1000 * drift["nothing"], table[-1]
     assert drift[name] < 2e-3, drift
     print(drift)
 
@@ -220,10 +211,10 @@ def test_temperature(tmp_path, kind, dimensions):
         out = tmp_path / str(seed)
         os.makedirs(out)
         go(write(out, text), out / "out", threads=2, output__trajectory_every=100)
-        late = [r["temperature"] for r in table(out / "out") if r["step"] >= 400]
+        late = [r["temperature"] for r in thermo(out / "out") if r["step"] >= 400]
         temperatures.append(np.mean(late))
-        with h5py.File(out / "out/trajectory.h5") as f:
-            v = f["particles/all/velocity/value"][4:, :, :dimensions].astype(float) / np.sqrt(0.7)
+        _, v = frames(out / "out")
+        v = v[4:, :, :dimensions].astype(float) / np.sqrt(0.7)
         particles = v.shape[1]
         moments.append([v.mean(), (v**2).mean(), (v**4).mean(), (abs(v) < 1).mean()])
     error = np.std(temperatures, ddof=1) / np.sqrt(5)
@@ -254,7 +245,6 @@ balance:
     assert go(deck, tmp_path / "moved", ranks=2, balance__every=1) == go(deck, tmp_path / "alone")
 
 
-@pytest.mark.group("forces_energy")
 def test_sudden(tmp_path):
     """A thermostat heats a cold crystal at once, by more than a step of a particle has ever been."""
     text = """system:
@@ -312,7 +302,6 @@ run: {{dt: 0.002, steps: 1600}}
     assert not os.path.exists(tmp_path / "out")
 
 
-@pytest.mark.group("forces_errors")
 def test_check(tmp_path):
     """`check` says that a thermostat is not reversible; decks without any of this know no word of it."""
 
@@ -329,7 +318,6 @@ def test_check(tmp_path):
     assert rows(tmp_path / "out").startswith(head)
 
 
-@pytest.mark.group("forces_errors")
 def test_damaged(tmp_path):
     """A particle that starts inside a wall's repulsion stops the run, and says which."""
     text = LIQUID.replace("potential:", "walls: [{face: y_lower, epsilon: 1}]\n  potential:")
@@ -339,7 +327,6 @@ def test_damaged(tmp_path):
     fails_with(4, ("step 0", "particle 0", remedy), 2, *run_words(tmp_path / "out", deck=deck))
 
 
-@pytest.mark.group("forces_errors")
 @pytest.mark.parametrize("seed, again", [(11, True), (12, False)])
 @pytest.mark.parametrize("name", ["checkpoint_2.h5", "trajectory.h5"])
 def test_random_forces_that_come_again(tmp_path, name, seed, again):

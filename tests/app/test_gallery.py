@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The decks of inputs/gallery. Each deck has its conserved quantities and one state, and the dial shows its setting.
-The cost of a region goes on and off.
-
-Groups: gallery_decks gallery_dial gallery_switch.
-"""
-import csv
+The cost of a region goes on and off."""
 import glob
 import os
 import re
 
-import h5py
 import numpy as np
 import pytest
 
-from program import DECK, SOURCE, decisions, hash_of, run, settings, summary
+from program import DECK, SOURCE, datasets, decisions, hash_of, ok, settings, summary, thermo
 
 GALLERY = sorted(glob.glob(os.path.join(SOURCE, "inputs/gallery/*.yaml")))
 DIAL = os.path.join(SOURCE, "inputs/gallery/dial.yaml")
@@ -21,8 +16,7 @@ FEW_STEPS = dict(run__steps=10, output__every=10)
 
 
 def done(ranks, command, source, out, **keys):
-    code, text = run(ranks, command, source, "--out", out, "--quiet", *settings(**keys))
-    assert code == 0, f"{source} on {ranks} ranks, {keys}: {code} {text}"
+    ok(ranks, command, source, "--out", out, "--quiet", *settings(**keys))
     return out
 
 
@@ -34,12 +28,10 @@ def test_decks(tmp_path, deck):
     balanced = dict(balance__every=5, balance__criterion="every", balance__clock="work", balance__partition__kind="rcb")
     two = done(2, "run", deck, tmp_path / "two", **FEW_STEPS, **balanced, balance__processes="null")
     assert hash_of(one) == hash_of(two)
-    with open(one / "thermo.csv") as f:
-        first, last = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(f)]
+    first, last = thermo(one)
     assert last["step"] == 10 and last["particles"] == first["particles"] > 10000
     assert abs(last["total"] - first["total"]) <= 1e-3 * first["kinetic"]
-    with open(one / "deck.yaml") as f:
-        boundary = re.search(r"boundary: \[(.*)\]", f.read())[1].split(", ")
+    boundary = re.search(r"boundary: \[(.*)\]", (one / "deck.yaml").read_text())[1].split(", ")
     for axis, kind in zip("xyz", boundary):
         moved = abs(last[f"momentum_{axis}"] - first[f"momentum_{axis}"])
         assert kind == "reflecting" or moved < 1e-9 * first["particles"], axis
@@ -60,8 +52,9 @@ def test_dial(tmp_path, percent):
         assert summary(out)["overall_lbe"]["none"] == pytest.approx(mean, abs=1e-6)
 
 
-AREA = "lower: [100, 40], upper: [180, 80], factor: 4"
-REGION = dict(balance__work__region=f"{{{AREA}, from_step: 20, to_step: 90, period: 20}}")
+REGION = dict(
+    balance__work__region="{lower: [100, 40], upper: [180, 80], factor: 4, from_step: 20, to_step: 90, period: 20}"
+)
 
 
 @pytest.mark.group("gallery_switch")
@@ -73,11 +66,9 @@ def test_switch(tmp_path):
     plain = done(2, "run", DECK, tmp_path / "plain", **keys)
     one, three = (done(n, "run", DECK, tmp_path / f"on_{n}", **keys, **REGION) for n in (1, 3))
     assert hash_of(plain) == hash_of(one) and decisions(one) == decisions(three)
-    with h5py.File(plain / "loads.h5") as without, h5py.File(one / "loads.h5") as with_region:
-        steps, before, after = with_region["step"][:], without["load"][:], with_region["load"][:]
-    inside = np.zeros(before.shape[1:], bool)
+    (_, before), (steps, after) = (datasets(out / "loads.h5", "step", "load").values() for out in (plain, one))
+    inside, active = np.zeros(before.shape[1:], bool), {20, 30, 60, 70}
     inside[16:32, 40:72] = True  # cells of 2.5 sigma
-    active = {20, 30, 60, 70}
     assert active < set(steps)
     for step, a, b in zip(steps, before, after):
         assert np.allclose(b, np.where(inside, 4 * a, a) if step in active else a, rtol=1e-6), step

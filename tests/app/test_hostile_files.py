@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Files that would harm the program. No reader follows a file to another one, or takes numbers that were never written.
-Headers, names and extents alone cost neither memory nor time. Each file is refused in one line, with its name.
-
-Groups: hostile_readers hostile_series hostile_states hostile_results.
-"""
+Headers, names and extents alone cost neither memory nor time. Each file is refused in one line, with its name."""
 import gzip
 import os
-import sys
 
 import h5py
 import numpy as np
 import pytest
 
-from program import DECK, SOURCE, fails_with, ok_run, run, run_words, settings
-
-sys.path.append(os.path.join(SOURCE, "scripts"))
-from export_lammps import write_data  # noqa: E402
+from export_lammps import write_data
+from program import DECK, fails_with, ok, ok_run, run, run_words, settings, write_datasets
+from states import deck_of
 
 VAST = 4 * 10**12  # bytes of a file that is one hole
 GIGABYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
@@ -31,17 +26,21 @@ def vast(path):
 # Files, the last of them missing.
 FOREIGN = (
     "trajectory.h5", "fields_20.h5", "deck.yaml", "thermo.csv", "nothing", "notes.txt", "binary", "huge", "pipe", "",
-    "damaged.h5", "front.h5", "plain.h5", "packed.gz", "vast", "missing.h5",
+    "damaged.h5", "front.h5", "plain.h5", "packed.gz", "vast", "missing.h5", "/dev/zero", "/dev/tty",
 )  # fmt: skip
-# The command that reads a file in each way, and its exit code.
+# The command that reads a file in each way, its exit code, and whether it may write results.
+PART = ["partition", DECK, "--set", "load.file={}"]
 READERS = {
-    "info": (["info"], 3),
-    "restart": (["run", DECK, "--restart"], 3),
-    "deck": (["check"], 2),
-    "machine": (["predict", DECK, "--machine"], 3),
-    "series": (["replay"], 3),
-    "loads": (["partition", DECK, *settings(load__kind="dataset", load__dataset="load"), "--set", "load.file="], 3),
-    "state": (["check"], 3),
+    "info": (["info"], 3, False),
+    "restart": (["run", DECK, "--restart"], 3, True),
+    "prediction": (["run", DECK, "--prediction"], 3, True),
+    "deck": (["check"], 2, False),
+    **{f"deck of {command}": ([command], 2, True) for command in ("run", "predict", "partition")},
+    "machine": (["predict", DECK, "--machine"], 3, True),
+    "series": (["replay"], 3, True),
+    "loads": ([*PART, *settings(load__kind="dataset", load__dataset="load")], 3, True),
+    "saved loads": ([*PART, *settings(load__kind="checkpoint")], 3, True),
+    "state": (["check"], 3, False),
 }
 # Files that are no strangers to a reader: H5MD files hold a state, whatever stands before them.
 OWN = {("deck", "deck.yaml")} | {("state", f"{name}.h5") for name in ("trajectory", "damaged", "front", "plain")}
@@ -68,32 +67,30 @@ def foreign(tmp_path_factory):
     return out
 
 
-def deck_from(tmp, path):
-    deck = tmp / "deck.yaml"
-    deck.write_text(f"system: {{from: {{file: {path}}}}}\nrun: {{dt: 0.001, steps: 1}}\n")
-    return deck
+def cases():
+    """Readers and files. Decks are read alike by all commands, so the others see a pipe, devices and a directory."""
+    waiting = ("pipe", "", "/dev/zero", "/dev/tty")
+    few = [r for r in READERS if r.startswith("deck of") or r in ("prediction", "saved loads")]
+    return [(r, name) for r in READERS for name in FOREIGN if r not in few or name in waiting]
 
 
 @pytest.mark.group("hostile_readers")
-@pytest.mark.parametrize("name", FOREIGN)
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader, name", cases())
 def test_foreign_files(foreign, tmp, reader, name):
     """Every reader meets every file, refuses those of others in one line, and waits for none."""
-    path, (words, code) = foreign / name, READERS[reader]
+    path, (words, code, writes) = foreign / name, READERS[reader]
     says = "there is no such file" if name == "missing.h5" else "is "  # no checkpoint, or damaged in this way
+    words = [w.format(path) for w in words] if reader.endswith("loads") else [*words, path]
     if reader == "state":
-        words = [*words, deck_from(tmp, path)]
-    elif reader == "loads":
-        words = [*words[:-1], f"load.file={path}"]
-    else:
-        words = [*words, path]
-    if reader not in ("info", "deck", "state"):
-        words += ["--out", tmp / "out"]
+        words[-1] = deck_of(tmp, path)
+    words += ["--out", tmp / "out"] if writes else []
     if (reader, name) in OWN:
-        assert run(0, *words)[0] == 0
+        ok(0, *words)
         return
-    exact = f"steelyard: error: {path}: {says}" if reader in ("info", "restart") else str(path)
-    fails_with(code, exact, 2 if reader == "info" else 0, *words)
+    exact = f"steelyard: error: {path}: {says}" if reader in ("info", "restart", "state") else str(path)
+    for ranks in (0, 2) if name == "pipe" else (2,) if reader == "info" else (0,):
+        fails_with(code, exact, ranks, *words)
+        assert not (tmp / "out").exists()
 
 
 def partly_written(f):
@@ -161,18 +158,14 @@ def test_series(tmp, name):
     fails_with(3, (says, f"{path}: "), 0, "replay", path, "--out", tmp / "out", *settings(**EXACT))
 
 
-@pytest.mark.group("hostile_series")
 def test_dataset(tmp):
     """The loads that are partitioned come by the same door."""
-    path = tmp / "bad.h5"
-    with h5py.File(path, "w") as f:
-        f["load"] = h5py.ExternalLink("other.h5", "/load")
+    path = write_datasets(tmp / "bad.h5", load=h5py.ExternalLink("other.h5", "/load"))
     keys = dict(load__kind="dataset", load__file=path, load__dataset="load")
     words = ["partition", DECK, "--out", tmp / "out", *settings(**keys)]
     fails_with(3, f"{path}: load is a link to another place", 2, *words)
 
 
-@pytest.mark.group("hostile_series")
 def test_user_block(tmp):
     """Other bytes may stand before a series: 512, or any number that doubling makes of them."""
     path, out = tmp / "loads.h5", tmp / "out"
@@ -181,7 +174,6 @@ def test_user_block(tmp):
     assert run(0, "replay", path, "--out", out, "--quiet", *settings(**EXACT)) == (0, "")
 
 
-@pytest.mark.group("hostile_series")
 @pytest.mark.parametrize(
     "entries, keys, says",
     [
@@ -191,22 +183,9 @@ def test_user_block(tmp):
 )
 def test_notes(tmp, entries, keys, says):
     """Why a replay balances nothing is said once."""
-    path = tmp / "loads.h5"
-    with h5py.File(path, "w") as f:
-        f["load"] = LOAD[:entries]
-    code, text = run(2, "replay", path, "--out", tmp / "out", "--quiet", *settings(**EXACT, **keys))
-    assert code == 0 and text.startswith("steelyard: note: ") and text.count("\n") == 1 and says in text, text
-
-
-def particles(f, **how):
-    group = f.create_group("particles/all")
-    group.create_dataset("position", data=np.arange(6.0).reshape(2, 3), **how)
-    group["box/edges"] = np.full(3, 12.0)
-
-
-def lzf(path):
-    with h5py.File(path, "w") as f:
-        particles(f, compression="lzf")
+    path = write_datasets(tmp / "loads.h5", load=LOAD[:entries])
+    text = ok(2, "replay", path, "--out", tmp / "out", "--quiet", *settings(**EXACT, **keys))
+    assert text.startswith("steelyard: note: ") and text.count("\n") == 1 and says in text, text
 
 
 def packed(path):
@@ -214,39 +193,14 @@ def packed(path):
         f.write(b"ITEM: TIMESTEP\n0\n")
 
 
-STATES = {
-    "lzf": (lzf, "is compressed by the filter lzf, which this HDF5 library lacks; compress it by gzip, or not"),
-    "gzip": (packed, "is compressed by gzip; unpack it: gunzip"),
-    "vast": (vast, "is no H5MD file, LAMMPS data file or LAMMPS dump"),
-}
-
-
 @pytest.mark.group("hostile_states")
-@pytest.mark.parametrize("name", STATES)
-def test_states(tmp, name):
-    """Files of particles."""
-    make, says = STATES[name]
-    path = tmp / "bad.state"
-    make(path)
-    fails_with(3, (f"{path}: ", says), 0, "check", deck_from(tmp, path))
-
-
-@pytest.mark.group("hostile_states")
-def test_packed_deck(tmp):
-    path = tmp / "deck.yaml.gz"
+@pytest.mark.parametrize("code, deck", [(2, lambda tmp, path: path), (3, deck_of)], ids=["deck", "state"])
+def test_packed(tmp, code, deck):
+    path = tmp / "packed.gz"
     packed(path)
-    assert run(0, "check", path) == (2, f"steelyard: error: {path}: is compressed by gzip; unpack it: gunzip\n")
+    fails_with(code, f"error: {path}: is compressed by gzip; unpack it: gunzip", 0, "check", deck(tmp, path))
 
 
-@pytest.mark.group("hostile_states")
-def test_state_behind_user_block(tmp):
-    path = tmp / "state.h5"
-    with h5py.File(path, "w", userblock_size=4096) as f:
-        particles(f)
-    assert run(0, "check", deck_from(tmp, path))[0] == 0
-
-
-@pytest.mark.group("hostile_states")
 @pytest.mark.parametrize("largest, noted", [(2**31 - 1, False), (2**31, True)])
 def test_export(tmp, capsys, largest, noted):
     """A usual LAMMPS reads ids below 2^31."""

@@ -1,32 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Restarts keep results in spite of disturbances: rows and frames that do not come again, files with names of others,
-checkpoints with false names. File systems without locks, unreadable disks and power cuts lose no
-results, either.
-
-Groups: dropped names steps. With --tool (failing_calls): calls. docs/reliability.md lists the promises.
-"""
+checkpoints with false names. File systems without locks, unreadable disks and power cuts lose no results, either. Group
+calls needs --tool (failing_calls). docs/reliability.md lists the promises."""
 import errno
 import json
-import os
 import shutil
-import signal
 
 import h5py
 import pytest
 
-from program import HANG_SECONDS, SMALL, ok_run, options, preloaded, run_words, start, summary, wait_for_rows
+from program import SMALL, end_of, ok_run, options, preloaded, run_words, start, summary, under_way
 
-KEYS = dict(
-    run__steps=80,
-    checkpoint__every=40,
-    output__every=10,
-    output__trajectory_every=10,
-    output__loads_every=10,
-    output__balance_formats="[lbaf, metis]",
-    balance__every=10,
-    balance__clock="work",
-    balance__processes=4,
-)
+KEYS = dict(run__steps=80, checkpoint__every=40, balance__every=10, balance__clock="work", balance__processes=4)
+KEYS |= {f"output__{name}every": 10 for name in ("", "trajectory_", "loads_")}
+KEYS |= dict(output__balance_formats="[lbaf, metis]")
 
 
 def go(out, *more, ranks=1, code=0, preload={}, **keys):
@@ -89,11 +76,16 @@ CHANGES = {
 }
 
 
+@pytest.fixture
+def out(killed, tmp_path):
+    """A copy of the killed run's directory."""
+    return shutil.copytree(killed, tmp_path / "out")
+
+
 @pytest.mark.group("dropped")
 @pytest.mark.parametrize("what", CHANGES)
-def test_what_does_not_come_again_is_put_aside(killed, tmp_path, what):
+def test_what_does_not_come_again_is_put_aside(killed, out, what):
     """Each row, frame and phase that was there is there, or put aside, and one note says so."""
-    out = shutil.copytree(killed, tmp_path / "out")
     text = go(out, restart="auto", **(KEYS | CHANGES[what]))
     aside = out / "previous_1"
     lost = contents(killed) - contents(out) - (contents(aside) if aside.exists() else set())
@@ -101,16 +93,13 @@ def test_what_does_not_come_again_is_put_aside(killed, tmp_path, what):
     assert text.count("of later steps put aside") == 1 and "balance.csv" in text, text
 
 
-@pytest.mark.group("dropped")
 @pytest.mark.parametrize("more", [dict(), dict(checkpoint__every=20, checkpoint__keep=5), dict(ranks=2)])
-def test_what_comes_again_is_not_put_aside(killed, tmp_path, more):
-    out = shutil.copytree(killed, tmp_path / "out")
+def test_what_comes_again_is_not_put_aside(killed, out, more):
     text = go(out, restart="auto", **(KEYS | more))
     assert text == "" and not (out / "previous_1").exists(), text
     assert contents(killed) == contents(out)
 
 
-@pytest.mark.group("dropped")
 def test_fields_with_loads_do_not_come_again(tmp_path):
     """A restart knows no loads before its first balancing."""
     keys = KEYS | dict(output__fields_every=20, checkpoint__every=40, checkpoint__keep=2)
@@ -123,7 +112,6 @@ def test_fields_with_loads_do_not_come_again(tmp_path):
     assert all((tmp_path / n).exists() for n in before)
 
 
-@pytest.mark.group("dropped")
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_what_processes_have_spent_is_remembered(tmp_path, ranks):
     """Seconds since the last migration, also of the start before; gain goes by them where the clock is the wall's."""
@@ -139,7 +127,6 @@ def test_what_processes_have_spent_is_remembered(tmp_path, ranks):
     assert spent(tmp_path / "again") == spent(tmp_path / "whole") and min(spent(tmp_path / "whole")) > 0
 
 
-@pytest.mark.group("dropped")
 def test_fewer_frames_of_the_map_leave_a_copy(tmp_path):
     keys = dict(run__steps=160, checkpoint__every=160, output__map_frames=8)
     go(tmp_path, **keys)
@@ -148,9 +135,7 @@ def test_fewer_frames_of_the_map_leave_a_copy(tmp_path):
     assert "map.csv keeps fewer frames" in text and (tmp_path / "previous_1" / "map.csv").read_bytes() == before
 
 
-@pytest.mark.group("dropped")
-def test_a_deck_with_words_of_its_own_is_put_aside(killed, tmp_path):
-    out = shutil.copytree(killed, tmp_path / "out")
+def test_a_deck_with_words_of_its_own_is_put_aside(out):
     (out / "deck.yaml").write_text("# mine\n" + (out / "deck.yaml").read_text())
     text = go(out, restart="auto", **KEYS)
     assert (out / "previous_1" / "deck.yaml").read_text().startswith("# mine") and "deck.yaml" in text, text
@@ -158,9 +143,8 @@ def test_a_deck_with_words_of_its_own_is_put_aside(killed, tmp_path):
 
 @pytest.mark.group("names")
 @pytest.mark.parametrize("more", [["--restart", "auto"], ["--force"]])
-def test_files_of_others_stay(killed, tmp_path, more):
+def test_files_of_others_stay(out, more):
     """Only whole names that the program gives its files are moved or removed."""
-    out = shutil.copytree(killed, tmp_path / "out")
     kept = ["metis/step_99999.notes", "metis/step_900.graph.bak", "metis/step_0900.graph", "metis/xstep_900.graph"]
     kept += ["lbaf/notes.txt", "lbaf/data.0.json.bak"]
     if more == ["--force"]:
@@ -183,38 +167,26 @@ def test_no_locks_are_noted_once(tmp_path, error):
     assert text.count("has no locks") == text.count("steelyard:") == 1, text
 
 
-@pytest.mark.group("calls")
 def test_of_two_runs_without_locks_one_stops(tmp_path, monkeypatch):
     """The one whose run.json is replaced ends with one line, and leaves the files of the other alone."""
-    for name, value in preloaded(options.tool).items():
+    for name, value in {**preloaded(options.tool), **NO_LOCKS}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("NO_LOCKS", NO_LOCKS["NO_LOCKS"])
     keys = SMALL | dict(output__every=10)
-    first = start(1, *run_words(tmp_path, run__steps=100000000, **keys))
-    try:
-        assert wait_for_rows(tmp_path, 3, first), "the first run does not start"
-        second = start(1, *run_words(tmp_path, "--force", run__steps=3000, **keys))
-        text = first.communicate(timeout=HANG_SECONDS)[1]
-        assert first.returncode == 5 and text.count("steelyard: error") == 1 and "another run" in text, text
-        said = second.communicate(timeout=HANG_SECONDS)[1]
-    finally:
-        for process in (first, second):
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-    assert second.returncode == 0 and summary(tmp_path)["steps"] == 3000, said
-    assert len(list(tmp_path.glob("previous_*"))) == 1
+    first = under_way(1, tmp_path, rows=3, **keys)
+    second = start(1, *run_words(tmp_path, "--force", run__steps=3000, **keys))
+    text = end_of(first, "the first run", 5)
+    assert text.count("steelyard: error") == 1 and "another run" in text, text
+    end_of(second, "the second run", 0)
+    assert summary(tmp_path)["steps"] == 3000 and len(list(tmp_path.glob("previous_*"))) == 1
 
 
-@pytest.mark.group("calls")
 @pytest.mark.parametrize("name", ["thermo.csv", "run.json", "map.csv"])
-def test_a_file_that_cannot_be_read_is_not_replaced(killed, tmp_path, name):
-    out = shutil.copytree(killed, tmp_path / "out")
+def test_a_file_that_cannot_be_read_is_not_replaced(out, name):
     before = (out / name).read_bytes()
     text = go(out, restart="auto", code=5, preload=dict(READ_FAILS=name), **KEYS)
     assert f"cannot read {name}" in text and (out / name).read_bytes() == before, text
 
 
-@pytest.mark.group("calls")
 def test_rows_that_cannot_be_read_back_are_not_thinned_out(tmp_path):
     # Frames may take a share of the time, so a third one comes late on a busy machine. It ends the run.
     keys = dict(run__steps=1000000, output__map_frames=2)
@@ -222,13 +194,10 @@ def test_rows_that_cannot_be_read_back_are_not_thinned_out(tmp_path):
     assert "cannot read map.csv" in text and (tmp_path / "map.csv").read_text().count("\n") > 2, text
 
 
-@pytest.mark.group("calls")
-def test_what_is_replaced_is_on_the_disk_before(killed, tmp_path):
+def test_what_is_replaced_is_on_the_disk_before(out, tmp_path):
     """At a restart the new file is brought to the disk before its name changes; before a checkpoint all tables are."""
-    out, log = tmp_path / "out", tmp_path / "calls"
-    shutil.copytree(killed, out)
-    go(out, restart="auto", preload=dict(CALLS=str(log)), **KEYS)
-    calls = log.read_text().splitlines()
+    go(out, restart="auto", preload=dict(CALLS=str(tmp_path / "calls")), **KEYS)
+    calls = (tmp_path / "calls").read_text().splitlines()
     tables = ["thermo.csv", "timing.csv", "balance.csv", "resources.csv"]
     for name in [*tables, "map.csv", "ranks.csv", "run.json", "deck.yaml", "summary.json"]:
         renamed = calls.index(f"rename {name}.tmp")

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Traces of messages (steelyard run --trace-messages) hold what was sent, and are replayed as they are.
-
-Groups: trace migration files replay. With --tool (replay_messages).
-"""
+"""Traces of messages (steelyard run --trace-messages) hold what was sent, and are replayed as they are. With --tool
+(replay_messages)."""
 import collections
-import csv
 import json
 import shutil
 
 import pytest
 
-from program import DECK, fails_with, hash_of, ok_run, options, run, run_words, state_of, summary
+from program import DECK, fails_with, hash_of, ok, ok_run, options, run, run_words, state_of, summary, table
 
 KINDS = {"ghosts", "ghost_counts", "emigrants", "emigrant_counts", "migration", "migration_counts"}
 BALANCED = dict(balance__every=20, balance__clock="work", balance__migrate="always")
@@ -19,10 +16,9 @@ BALANCED = dict(balance__every=20, balance__clock="work", balance__migrate="alwa
 def plans_of(path):
     """The plans of a trace: [(kind, step, [(source, target, bytes, source_node, target_node), ...])] in their order."""
     plans = {}
-    with open(path) as f:
-        for r in csv.DictReader(f):
-            numbers = tuple(int(r[k]) for k in ("source", "target", "bytes", "source_node", "target_node"))
-            plans.setdefault((int(r["plan"]), r["kind"], int(r["step"])), []).append(numbers)
+    for r in table(path.parent, path.name):
+        numbers = tuple(int(r[k]) for k in ("source", "target", "bytes", "source_node", "target_node"))
+        plans.setdefault((int(r["plan"]), r["kind"], int(r["step"])), []).append(numbers)
     assert list(plans) == sorted(plans), "plans are not in their order"
     return [(kind, step, rows) for (_, kind, step), rows in plans.items()]
 
@@ -65,6 +61,7 @@ def test_trace(tmp, aggregate):
     assert hash_of(tmp / "out") == state_of(DECK, tmp / "untraced", ranks, **keys), "a trace changes the run"
 
 
+@pytest.mark.group("migration")
 def test_migration(tmp):
     """Where owners change, all kinds of plans occur, and particles that migrate are whole ones."""
     plans = traced(tmp, 2, run__steps=120, **BALANCED)
@@ -101,7 +98,6 @@ def test_refused_names(tmp, path, code, says):
     assert not (tmp / "out/run.json").exists() and (tmp / "mine.csv").read_text() == "mine\n"
 
 
-@pytest.mark.group("files")
 def test_trace_in_the_place_of_the_deck(tmp):
     """A trace never replaces an input of the run, --force or not."""
     deck = shutil.copy(DECK, tmp / "deck.yaml")
@@ -112,12 +108,10 @@ def test_trace_in_the_place_of_the_deck(tmp):
     assert deck.read_text() == before
 
 
-@pytest.mark.group("files")
 def test_force_puts_aside(tmp):
     mine = tmp / "mine.csv"
     mine.write_text("mine\n")
-    code, text = run(2, *words(tmp, mine, "--force"))
-    assert code == 0 and "put aside" in text, text
+    assert "put aside" in ok(2, *words(tmp, mine, "--force"))
     assert (tmp / "previous_1/mine.csv").read_text() == "mine\n" and plans_of(mine)
 
 
@@ -133,25 +127,23 @@ def test_replay(trace, tmp):
     """replay_messages carries out the plans of a trace, which it checks byte by byte."""
     (folder, plans), results = trace, tmp / "results.json"
     more = ["--rounds", 2, "--plans", 10000, "--ranks-per-node", 2, "--json", results]
-    assert run(3, folder / "trace.csv", *more, binary=options.tool)[0] == 0
+    ok(3, folder / "trace.csv", *more, binary=options.tool)
     found = json.loads(results.read_text())
     assert found["ranks"] == 3 and found["simulated"] is False
     for kind in KINDS:
-        rows = [r for k, _, rows in plans if k == kind for r in rows]
+        sizes = [r[2] for k, _, rows in plans if k == kind for r in rows]
         cases = {c["schedule"]: c for c in found["cases"] if c["kind"] == kind}
         assert len(cases) >= 8, sorted(cases)
-        small = sum(r[2] <= 4096 for r in rows)
         for name, c in cases.items():
-            total = {k: round(c[k] * c["plans"]) for k in ("parts", "bytes", "small_parts")}
-            assert (total["parts"], total["bytes"]) == (len(rows), sum(r[2] for r in rows)), f"{kind}, {name}"
-            assert total["small_parts"] == small and c["seconds"] > 0 and c["schedule_seconds"] > 0, f"{kind}, {name}"
+            total = [round(c[k] * c["plans"]) for k in ("parts", "bytes", "small_parts")]
+            assert total == [len(sizes), sum(sizes), sum(s <= 4096 for s in sizes)], f"{kind}, {name}"
+            assert c["seconds"] > 0 and c["schedule_seconds"] > 0, f"{kind}, {name}"
             if name.startswith("none"):
-                assert round(c["messages"] * c["plans"]) == len(rows) and c["nodes"] == 2, f"{kind}, {name}"
+                assert round(c["messages"] * c["plans"]) == len(sizes) and c["nodes"] == 2, f"{kind}, {name}"
             if name.startswith(("auto", "process")):
                 assert c["messages"] <= c["parts"], f"{kind}, {name}"
 
 
-@pytest.mark.group("replay")
 @pytest.mark.parametrize(
     "ranks, name, more, code, says",
     [

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from program import DECK, HANG_SECONDS, QUICK, SOURCE, checkpoints, command, end_of, environment, fresh, ok_run
-from program import one_error, options, our_lines, processes_of, run, run_words, settings, start, summary, wait_for_rows
+from program import DECK, HANG_SECONDS, QUICK, SOURCE, checkpoints, end_of, fresh, ok_run
+from program import options, our_lines, processes_of, run, run_words, settings, start, summary, under_way
+from program import wait_for_rows, wait_until
 
-pytestmark = pytest.mark.group("one_rank_fails")
 STOPS = [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1]
 draw = random.Random(11)
 
@@ -20,18 +20,14 @@ draw = random.Random(11)
 def test_signal_to_one_rank(tmp, i):
     """TERM, INT or USR1 at a random moment from the first row on: all stop with a checkpoint."""
     ranks, number = 2 + i % 3, draw.choice(STOPS)
-    process = start(ranks, *run_words(tmp, **QUICK, run__steps=1000000, output__every=50))
-    assert wait_for_rows(tmp, 1, process), "the run does not start"
+    process = under_way(ranks, tmp, **QUICK, output__every=50)
     time.sleep(draw.uniform(0, 0.5))
     found = processes_of(tmp)
     assert len(found) == ranks
     os.kill(draw.choice(found), number)
-    text = end_of(process, f"{number!r} to one of {ranks} ranks")
-    assert process.returncode == 75 and len(our_lines(text)) == 1 and "stopped early" in text, text
-    end = time.monotonic() + HANG_SECONDS
-    while processes_of(tmp) and time.monotonic() < end:
-        time.sleep(0.01)
-    assert not processes_of(tmp), "processes are left"
+    text = end_of(process, f"{number!r} to one of {ranks} ranks", 75)
+    assert len(our_lines(text)) == 1 and "stopped early" in text, text
+    assert wait_until(lambda: not processes_of(tmp)), "processes are left"
     assert checkpoints(tmp) == [summary(tmp)["steps"]], "one checkpoint, of the last step"
     if i == 0:
         ok_run(tmp, restart="auto", **QUICK, run__steps=checkpoints(tmp)[0] + 20)
@@ -39,18 +35,12 @@ def test_signal_to_one_rank(tmp, i):
 
 def test_end_table_survives(tmp):
     """A stop by a signal to one rank loses neither the table at the end nor the sentence that says so."""
-    process = subprocess.Popen(
-        command(3, "run", DECK, "--out", tmp, *settings(**QUICK, run__steps=1000000)),
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    words = ["run", DECK, "--out", tmp, *settings(**QUICK, run__steps=1000000)]
+    process = start(3, *words, stdout=subprocess.PIPE)
     assert wait_for_rows(tmp, 1, process), "the run does not start"
     os.kill(processes_of(tmp)[-1], signal.SIGTERM)
-    table, text = process.communicate(timeout=HANG_SECONDS)
-    assert "state hash" in table and "share of the run" in table and text.count("stopped early") == 1, text
+    said, text = process.communicate(timeout=HANG_SECONDS)
+    assert "state hash" in said and "share of the run" in said and text.count("stopped early") == 1, text
 
 
 BIG = """system:
@@ -72,15 +62,8 @@ def test_out_of_memory(tmp):
     os.chmod(limited, 0o755)
 
     def at(kilobytes, ranks):
-        out = fresh(tmp / "out")
-        process = subprocess.Popen(
-            [options.mpiexec, "-n", str(ranks), limited, options.binary, "run", deck, "--out", out, "--quiet"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=dict(environment(), LIMIT=str(kilobytes), LIMITED_RANK=str(ranks - 1)),
-            text=True,
-            start_new_session=True,
-        )
+        words = [options.mpiexec, "-n", ranks, limited, options.binary, *run_words(fresh(tmp / "out"), deck=deck)]
+        process = start(ranks, words=words, variables=dict(LIMIT=str(kilobytes), LIMITED_RANK=str(ranks - 1)))
         text = end_of(process, f"{kilobytes} kB for one of {ranks} ranks")
         return process.returncode, text
 
@@ -115,34 +98,3 @@ def test_exchanges_and_files(tmp, ranks, mode, code):
 def test_all_fail_at_once(ranks):
     code, text = run(ranks, "together", binary=options.tool)
     assert 20 <= code < 20 + ranks and len(our_lines(text)) == 1, text
-
-
-@pytest.mark.parametrize("ranks", (2, 3, 4))
-def test_dense_tile(tmp, ranks):
-    """Too many particles for the 16-bit indices of a tile, which one rank alone would own: refused before the start."""
-    dense = dict(
-        system__box="[640, 100]",
-        system__slabs__0__lower="[0.5, 1]",
-        system__slabs__0__upper="[8.4, 99]",
-        system__slabs__0__density=100,
-        system__slabs__1__lower="[600, 10]",
-        system__slabs__1__upper="[610, 20]",
-        system__slabs__1__density=0.5,
-        grid__tile="[8, 512]",
-        system__potential__kind="soft_sphere",
-    )
-    code, text = run(ranks, *run_words(tmp, **dense))
-    one_error(code, text, 2, "system.slabs.0.density", alone=False)
-    assert text.count(";") == 1, text
-
-
-@pytest.mark.parametrize("ranks", (2, 3, 4))
-@pytest.mark.parametrize("model", ("a1", "b1", "r1"))
-def test_counted_work_of_one_rank(tmp, ranks, model):
-    """Counted work beyond what 64 bits can sum."""
-    work = {f"balance__work__{kind}": 1e-3 for kind in ("cell", "particle", "candidate", "pair")}
-    region = dict(lower="[55, 0]", upper="[130, 70]", factor=1000)
-    work |= {f"balance__work__region__{name}": value for name, value in region.items()}
-    keys = dict(balance__every=5, balance__clock="work", balance__model=model, balance__migrate="always")
-    code, text = run(ranks, *run_words(tmp, **QUICK, run__steps=20, **work, **keys))
-    one_error(code, text, 4, "balance.work.", alone=False)

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of `steelyard partition`.
-
-Groups: partition_results partition_loads partition_kinds partition_errors. The numbers of partition.json are computed
-again here from its boxes.
-"""
+"""Tests of `steelyard partition`. The numbers of partition.json are computed again here from its boxes."""
 import filecmp
 import itertools
 import json
@@ -13,22 +9,15 @@ import h5py
 import numpy as np
 import pytest
 
-from program import DECK, fails_with, fresh, ok_run, printed, run, settings
+from program import DECK, datasets, fails_with, fresh, ok, ok_run, printed, settings
 
-MACHINE = dict(
-    machine__nodes=3,
-    machine__cpus_per_node=2,
-    machine__cores_per_cpu=3,
-    machine__accelerators_per_node="[2, 0, 1]",
-    machine__core_speed="[1, 1, 0.5]",
-    machine__accelerator_speed=4,
-)
+MACHINE = dict(machine__nodes=3, machine__cpus_per_node=2, machine__cores_per_cpu=3, machine__accelerator_speed=4)
+MACHINE |= dict(machine__accelerators_per_node="[2, 0, 1]", machine__core_speed="[1, 1, 0.5]")
 
 
 def partition(out, ranks=0, deck=DECK, kind=None, **keys):
     by = ["--kind", kind] if kind else []
-    words = ["partition", deck, "--out", fresh(out), "--quiet", *by, *settings(**MACHINE | keys)]
-    assert run(ranks, *words) == (0, ""), f"partition {kind} with {keys} on {ranks} ranks"
+    assert ok(ranks, "partition", deck, "--out", fresh(out), "--quiet", *by, *settings(**MACHINE | keys)) == ""
     return read(out)
 
 
@@ -100,9 +89,9 @@ def check_consistent(p, load, weight):
 
 
 def fields_of(out):
-    """The load and owner [x, y, z] of a partition's cell fields."""
-    with h5py.File(os.path.join(out, "fields_0.h5")) as f:
-        return {name: f[name][:].T[:, :, None] for name in ("load", "owner", "node", "kind")}
+    """Fields [x, y, z] of a partition's cells."""
+    fields = datasets(os.path.join(out, "fields_0.h5"), "load", "owner", "node", "kind")
+    return {name: a.T[:, :, None] if a.ndim == 2 else a.T for name, a in fields.items()}
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +99,7 @@ def particles(tmp_path_factory):
     """Particles in each cell [x, y, z] of the deck's initial state."""
     out = tmp_path_factory.mktemp("initial") / "out"
     ok_run(out, run__steps=0, output__fields_every=1)
-    with h5py.File(out / "fields_0.h5") as f:
-        return f["particles"][:].T[:, :, None]
+    return datasets(out / "fields_0.h5", "particles")["particles"].T[:, :, None]
 
 
 @pytest.mark.group("partition_results")
@@ -134,7 +122,6 @@ def test_results(particles, tmp, algorithm, width):
             assert filecmp.cmp(out / name, other / name, shallow=False), f"{name} differs on {ranks} ranks"
 
 
-@pytest.mark.group("partition_results")
 def test_machine_that_is_found(tmp):
     """Without a machine in the deck there is the one that is found; what is printed fits a terminal."""
     text = printed(2, "partition", DECK, "--out", tmp)
@@ -150,9 +137,7 @@ def test_uniform_load(tmp, cells):
     p = partition(tmp / "out", **keys)
     shape = tuple(cells) + (1,) * (3 - len(cells))
     assert tuple(p["grid"]) == shape and check_consistent(p, np.ones(shape), np.full(shape, 48)) == 0
-    with h5py.File(tmp / "out/fields_0.h5") as f:
-        owner = np.asarray(f["owner"]).reshape(shape[::-1]).transpose(2, 1, 0)  # files have x fastest
-    assert (owner == owners(p).reshape(shape)).all()
+    assert (fields_of(tmp / "out")["owner"] == owners(p)).all()
     for ranks in (2, 3):
         assert partition(tmp / "other", ranks, **keys) == p, ranks
 
@@ -165,7 +150,6 @@ def dataset(tmp, values):
     return dict(load__kind="dataset", load__file=path, load__dataset="deep/er")
 
 
-@pytest.mark.group("partition_loads")
 @pytest.mark.parametrize("shape, kind", (((30, 40), "f4"), ((10, 12, 14), "i2")))
 def test_load_of_another_program(tmp, shape, kind):
     """Single precision, integers, compressed, in a group."""
@@ -177,7 +161,6 @@ def test_load_of_another_program(tmp, shape, kind):
     assert partition(tmp / "other", 3, **keys) == p
 
 
-@pytest.mark.group("partition_loads")
 @pytest.mark.parametrize(
     "values, says",
     [
@@ -196,7 +179,6 @@ def test_wrong_load_of_another_program(tmp, values, says):
     fails_with(3, says, 2, "partition", DECK, "--out", tmp / "out", *settings(**keys))
 
 
-@pytest.mark.group("partition_loads")
 def test_load_of_a_checkpoint(tmp):
     """Particles that have not moved have the load of the slabs; a checkpoint of another box is refused."""
     ok_run(tmp / "run", ranks=2, run__steps=1, run__dt=1e-14, checkpoint__every=1)
@@ -236,16 +218,14 @@ def test_kinds(tmp, shape, dense):
         worth[kind] = p["lbe_model"]
         assert p["algorithm"] == {None: "inner_outer", "nested": "inner_outer"}.get(kind, kind)
         assert partition(tmp / "other", 3, kind=kind, **keys) == p, f"{kind} on 3 ranks"
-        with h5py.File(out / "fields_0.h5") as f:
-            assert f["load"].shape == load.shape and np.allclose(f["load"], load), kind
-            assert (f["owner"][:].reshape(values.T.shape).T == owners(p)).all(), kind
+        fields = fields_of(out)
+        assert np.allclose(fields["load"], values) and (fields["owner"] == owners(p)).all(), kind
         cells = " ".join(str(n) for n in values.T.shape)
         assert f'Dimensions="{cells}"' in (out / "fields_0.xdmf").read_text(), kind
     assert worth[None] == worth["nested"] and worth["nested"] > 0.95, worth
     assert worth["none"] < 0.5 < worth["rcb"] < worth["chain"], worth
 
 
-@pytest.mark.group("partition_kinds")
 @pytest.mark.parametrize(
     "kind, keys, says",
     [
@@ -277,19 +257,17 @@ def test_errors(tmp, ranks, keys, code, says):
     assert not (tmp / "partition.json").exists()
 
 
-@pytest.mark.group("partition_errors")
 @pytest.mark.parametrize("words, code", (([], 2), ([DECK, "--out", ""], 2), ([DECK, "--out", "/proc/nowhere"], 5)))
 def test_command_line(words, code):
     fails_with(code, (), 0, "partition", *words)
 
 
-@pytest.mark.group("partition_errors")
 def test_results_are_kept(tmp):
     """As those of a run: refused without --force, put aside with it."""
     words = ["partition", DECK, "--out", tmp, "--quiet"]
-    assert run(0, *words)[0] == 0
+    ok(0, *words)
     for command in ("partition", "run"):
         fails_with(2, "holds results already", 2, command, DECK, "--out", tmp)
-    assert run(2, *words, "--force")[0] == 0
+    ok(2, *words, "--force")
     files = {"deck.yaml", "fields.xdmf", "fields_0.h5", "fields_0.xdmf", "partition.json", "run.json"}
     assert set(os.listdir(tmp / "previous_1")) == files

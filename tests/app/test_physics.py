@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Pressure and energy of the Lennard-Jones fluid in three dimensions, truncated and shifted at 2.5 sigma, beside the
-equation of state of M. Thol, G. Rutkai, R. Span, J. Vrabec and R. Lustig, Int. J. Thermophys. 36, 25-43, 2015.
-
-Groups: equation_of_state state_points.
-"""
-import csv
+equation of state of M. Thol, G. Rutkai, R. Span, J. Vrabec and R. Lustig, Int. J. Thermophys. 36, 25-43, 2015."""
 import os
 from math import exp, sqrt
 from statistics import mean, stdev
 
 import pytest
 
-from program import SOURCE, ok_run, options
+from program import SOURCE, ok_run, options, thermo
 
 # Table 1 of the article, as two programs have it: that of its authors and that of M. P. Allen and D. J. Tildesley
 # (Computer Simulation of Liquids, 2nd ed., 2017). The residual Helmholtz energy of a particle over kT is the sum of
@@ -68,7 +64,6 @@ def equation_of_state(temperature, density):
     return density * temperature * (1 + by_delta), temperature * by_tau
 
 
-@pytest.mark.group("equation_of_state")
 def test_equation_of_state():
     """The table above gives published values: the critical point, and what Allen and Tildesley's guide says of a liquid
     (kinetic energy included)."""
@@ -81,7 +76,7 @@ def test_equation_of_state():
 
 def blocks(rows, name):
     """Means of the blocks into which the rows after the first quarter, in which the lattice melts, are cut."""
-    values = [float(r[name]) for r in rows[len(rows) // 4 :]]
+    values = [r[name] for r in rows[len(rows) // 4 :]]
     size = len(values) // BLOCKS
     return [mean(values[i * size : (i + 1) * size]) for i in range(BLOCKS)]
 
@@ -93,18 +88,12 @@ def test_state_points(tmp_path, point):
     standard errors and what the equation may be wrong by."""
     density, start = POINTS[point]
     cells, steps = (12, 16000) if options.full else (8, 8000)
-    keys = dict(
-        system__potential__shift="energy",
-        system__slabs__0__cells=[cells] * 3,
-        system__slabs__0__density=density,
-        system__slabs__0__temperature=start,
-        run__dt=0.002,  # with longer steps the kinetic temperature is not quite that of the positions
-        run__steps=steps,
-        output__every=10,
-    )
+    slab = dict(cells=[cells] * 3, density=density, temperature=start)
+    keys = {f"system__slabs__0__{k}": v for k, v in slab.items()} | dict(system__potential__shift="energy")
+    # With longer steps the kinetic temperature is not quite that of the positions.
+    keys |= dict(run__dt=0.002, run__steps=steps, output__every=10)
     ok_run(tmp_path / "out", deck=os.path.join(SOURCE, "inputs/melt.yaml"), **keys)
-    with open(tmp_path / "out/thermo.csv") as f:
-        rows = list(csv.DictReader(f))
+    rows = thermo(tmp_path / "out")
     temperatures = blocks(rows, "temperature")
     temperature, wanted = mean(temperatures), [equation_of_state(t, density) for t in temperatures]
     assert abs(temperature - float(point.split()[-1])) < 0.05, f"{point}: the temperature is {temperature}"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The lines that a run and `info` print."""
+import contextlib
 import os
 import pty
 import re
@@ -9,7 +10,6 @@ import pytest
 
 from program import DECK, HANG_SECONDS, command, environment, ok_run, printed, settings, summary
 
-pytestmark = pytest.mark.group("command_line")
 KEYS = dict(run__steps=40, output__every=1, system__potential__epsilon=1000, run__dt=1e-5)
 BALANCED = KEYS | dict(
     balance__every=5, balance__clock="work", balance__migrate="always", balance__compare="[time_average, a1, b1]"
@@ -70,14 +70,9 @@ def test_progress_in_a_terminal(tmp):
     process = subprocess.Popen(words, env=environment(), stdout=other_end, stderr=other_end)
     os.close(other_end)
     text = b""
-    while True:
-        try:
-            piece = os.read(main_end, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        text += piece
+    with contextlib.suppress(OSError):  # the other end is closed
+        while piece := os.read(main_end, 65536):
+            text += piece
     os.close(main_end)
     assert process.wait(timeout=HANG_SECONDS) == 0
     plain = text.decode().replace("\x1b[K", "").replace(str(tmp / "out"), "out")

@@ -4,6 +4,7 @@
 A deck and its ways follow from a seed. By hand, decks 40 to 59, with a build by another compiler beside:
 python3 -m pytest tests/app/test_random_decks.py --seeds 40:20 --other build-clang/steelyard
 """
+import math
 import os
 import random
 import shlex
@@ -19,17 +20,14 @@ SHARES = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]
 
 def slab(draw, lower, upper, dimensions, most, diameter):
     """Within these corners, of about `most` particles at most."""
-    volume = 1.0
-    for a in range(dimensions):
-        volume *= upper[a] - lower[a]
+    volume = math.prod(b - a for a, b in zip(lower, upper))
     density = draw.choice([0.3, 0.6, 0.85, 1.1]) / diameter**dimensions
     lattice = draw.choice(["sc", "bcc", "fcc", "hcp"]) if dimensions == 3 else "hexagonal"
     fast = draw.choice([0, 3, 12])
     velocity = [round(draw.uniform(-fast, fast), 2) for a in range(dimensions)]
-    temperature = draw.choice([0, 0.5, 2, 8])
     return (
         f"    - {{lower: {lower}, upper: {upper}, lattice: {lattice}, density: {min(density, most / volume):.6g}, "
-        f"temperature: {temperature}, velocity: {velocity}}}\n"
+        f"temperature: {draw.choice([0, 0.5, 2, 8])}, velocity: {velocity}}}\n"
     )
 
 
@@ -53,19 +51,15 @@ def slabs(draw, box, boundary, diameter):
 
 def bodies(draw, box, diameter):
     """Two halves, or one, at random places with a profile; none where there is no room for a particle."""
-    dimensions = len(box)
-    spacing = round(0.9 * diameter, 4)
+    dimensions, spacing = len(box), round(0.9 * diameter, 4)
     lower = [round(draw.choice([0, 0.2]) * side, 3) for side in box]
     upper = [round(draw.choice([1, 0.7]) * side, 3) for side in box]
     a = draw.randrange(dimensions)
-    middle = round((lower[a] + upper[a]) / 2, 3)
     end, begin = list(upper), list(lower)
-    end[a] = begin[a] = middle
+    end[a] = begin[a] = round((lower[a] + upper[a]) / 2, 3)
     text = ""
     for low, high in [(lower, end), (begin, upper)][: draw.choice([1, 2])]:
-        volume = 1.0
-        for b in range(dimensions):
-            volume *= high[b] - low[b]
+        volume = math.prod(b - a for a, b in zip(low, high))
         particles = int(min(draw.choice([0.05, 0.15]) / spacing**dimensions * volume, draw.choice([20, 300])))
         kind = draw.choice(["uniform", "linear", "geometric", "sinusoidal"])
         own = dict(uniform="", linear=", ends: [0.3, 1]", geometric=", ratio: 0.95", sinusoidal=", periods: 2")[kind]
@@ -211,10 +205,9 @@ def outcome(deck, out, way, steps):
 def in_words(deck, way):
     lines = []
     for i, part in enumerate(way):
-        start = [f"OMP_NUM_THREADS={part['threads']}"]
-        start += [f"STEELYARD_ISA={part['isa']}"] if part["isa"] else []
+        isa = f" STEELYARD_ISA={part['isa']}" if part["isa"] else ""
         words = command(part["ranks"], *words_of(deck, "OUT", part, i > 0), binary=part["binary"])
-        lines.append(" ".join(start) + " " + shlex.join(words))
+        lines.append(f"OMP_NUM_THREADS={part['threads']}{isa} {shlex.join(words)}")
     return "\n".join(lines)
 
 

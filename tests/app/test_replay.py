@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Load series: what a run writes of its loads, and what `steelyard replay` makes of them and of those of others.
-
-Groups: loads replay replay_foreign replay_errors replay_optimum.
-"""
-import csv
+"""Load series: what a run writes of its loads, and what `steelyard replay` makes of them and of those of others."""
 import itertools
 
 import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, collide, decisions, fails_with, hash_of, run, settings, summary
+from program import COLLISIONS, collide, datasets, decisions, fails_with, hash_of, ok, settings, summary, table
+from program import write_datasets as write
 
 COMPARED = (
     "[a1, b1, hybrid, particle_count, time_average, moving_average, exact, {model: r1, criterion: menon},"
@@ -19,16 +16,14 @@ COMPARED = (
 BALANCED = dict(balance__every=5, balance__clock="work", balance__processes=12, balance__compare=COMPARED)
 
 
-def replay(loads, out, ranks=0, code=0, deck=None, more=(), **keys):
+def replay(loads, out, ranks=0, deck=None, more=(), **keys):
     words = ["--deck", deck] if deck else []
-    found, text = run(ranks, "replay", loads, "--out", out, *words, *more, *settings(**keys))
-    assert found == code, f"{ranks} ranks, {keys}: {found} {text}"
-    return text
+    ok(ranks, "replay", loads, "--out", out, *words, *more, *settings(**keys))
 
 
 def series(path):
     with h5py.File(path) as f:
-        return {name: f[name][()] for name in f} | {k: v for k, v in f.attrs.items()}
+        return datasets(path) | dict(f.attrs)
 
 
 def same(a, b):
@@ -91,14 +86,6 @@ def test_run(tmp_path, dimensions):
     assert decisions(tmp_path / "sparse") == decisions(half)
 
 
-def write(path, attributes=None, **datasets):
-    with h5py.File(path, "w") as f:
-        for name, values in datasets.items():
-            f[name] = values
-        for name, values in (attributes or {}).items():
-            f.attrs[name] = values
-
-
 def foreign(times=7):
     """Loads of another program: three axes, holes, a jump in the middle."""
     random = np.random.default_rng(3)
@@ -108,22 +95,24 @@ def foreign(times=7):
     return load
 
 
+FOREIGN = dict(balance__processes=9, balance__model="moving_average")
+FOREIGN |= dict(balance__compare="[time_average, a1, {model: exact, criterion: every}]")
+
+
 @pytest.mark.group("replay_foreign")
 def test_foreign(tmp_path):
     """Loads in any unit and layout, without particles or steps; the same rows on 1 and 3 ranks."""
     load = foreign()
-    path = tmp_path / "mine.h5"
-    write(path, load=load)
-    keys = dict(balance__processes=9, balance__compare="[time_average, a1, {model: exact, criterion: every}]")
-    keys |= dict(balance__model="moving_average")
+    path = write(tmp_path / "mine.h5", load=load)
     for ranks in (1, 3):
-        replay(path, tmp_path / str(ranks), ranks, **keys)
+        replay(path, tmp_path / str(ranks), ranks, **FOREIGN)
     rows = decisions(tmp_path / "1")
     assert rows == decisions(tmp_path / "3")
     assert len(rows) == 6 * 4 and [int(r["step"]) for r in rows[::4]] == list(range(1, 7))
     for r in rows:
-        assert float(r["mean_seconds"]) == pytest.approx(load[int(r["step"])].sum() / 9, rel=1e-6)
-        assert 0 < float(r["lbe"]) <= 1 and float(r["max_seconds"]) <= load[int(r["step"])].sum()
+        total = load[int(r["step"])].sum()
+        assert float(r["mean_seconds"]) == pytest.approx(total / 9, rel=1e-6)
+        assert 0 < float(r["lbe"]) <= 1 and float(r["max_seconds"]) <= total
     every = [r for r in rows if r["model"] == "exact/every"]
     assert min(float(r["lbe_model"]) for r in every) > 0.8 > float(every[2]["lbe"])  # it follows the jump
     # A common factor changes seconds only; so do integers and other layouts nothing.
@@ -132,46 +121,41 @@ def test_foreign(tmp_path):
         f.create_dataset("load", data=(load * 2.0**70).astype("f8"), chunks=(2, 5, 8, 12), compression="gzip")
         f["step"] = (1000 + 5 * np.arange(7)).astype("f4")
         f.attrs["boundary"] = np.array(["periodic  ", "wall", "periodic  "], "S10")
-    replay(stepped, tmp_path / "stepped", 2, **keys)
+    replay(stepped, tmp_path / "stepped", 2, **FOREIGN)
     scaled = decisions(tmp_path / "stepped")
     for a, b in zip(rows, scaled):
         assert int(b["step"]) == 1000 + 5 * int(a["step"])
-        assert float(b["max_seconds"]) == pytest.approx(float(a["max_seconds"]) * 2.0**70, rel=1e-6)
-        assert float(b["lbe"]) == pytest.approx(float(a["lbe"]), rel=1e-6)
+        for name, factor in (("max_seconds", 2.0**70), ("lbe", 1)):
+            assert float(b[name]) == pytest.approx(float(a[name]) * factor, rel=1e-6)
         assert (a["decision"], a["cells_moved"]) == (b["decision"], b["cells_moved"])
-    with_particles = dict(load=load * 2.0**70, particles=np.ones(load.shape, "i2"))
-    write(tmp_path / "measured.h5", **with_particles)
-    replay(tmp_path / "measured.h5", tmp_path / "measured", balance__processes=9, balance__criterion="every")
-    with open(tmp_path / "measured" / "resources.csv") as f:
-        seconds = [float(r["seconds"]) for r in csv.DictReader(f)]
-    assert sum(seconds) == pytest.approx(2.0**70 * load[1:].sum(), rel=1e-6)
     assert int(scaled[0]["ghost_cells"]) > int(rows[0]["ghost_cells"])  # around the box
-    counts = tmp_path / "counts.h5"
-    write(counts, load=np.ones((3, 6, 10), "u1"), particles=np.ones((3, 6, 10), "i8"))
+
+
+def test_foreign_counts(tmp_path):
+    """Loads beside particles: seconds of processes add up, and even loads stay where they are."""
+    load = foreign() * 2.0**70
+    path = write(tmp_path / "measured.h5", load=load, particles=np.ones(load.shape, "i2"))
+    replay(path, tmp_path / "measured", balance__processes=9, balance__criterion="every")
+    seconds = [float(r["seconds"]) for r in table(tmp_path / "measured", "resources.csv")]
+    assert sum(seconds) == pytest.approx(load[1:].sum(), rel=1e-6)
+    counts = write(tmp_path / "counts.h5", load=np.ones((3, 6, 10), "u1"), particles=np.ones((3, 6, 10), "i8"))
     replay(counts, tmp_path / "counts", 2, balance__processes=6)
     assert {r["decision"] for r in decisions(tmp_path / "counts")} == {"kept: gain"}
     assert len({r["lbe"] for r in decisions(tmp_path / "counts")}) == 1
 
 
-@pytest.mark.group("replay_foreign")
 def test_neighbours(tmp_path):
     """The view of models around a cell, also across periodic borders. If loads are those of pairs, r1 finds them, and
     balances as well as a model that knows the loads."""
-    random = np.random.default_rng(1)
-    particles = random.integers(0, 9, (30, 12, 20)) * (np.arange(20) % 7 < 4)
+    particles = np.random.default_rng(1).integers(0, 9, (30, 12, 20)) * (np.arange(20) % 7 < 4)
     around = sum(np.roll(particles, (dy, dx), (1, 2)) for dy, dx in itertools.product((-1, 0, 1), repeat=2))
-    write(
-        tmp_path / "pairs.h5",
-        {"boundary": ["periodic", "periodic"]},
-        load=1e-9 * particles * around,
-        particles=particles,
-    )
+    wraps, load = dict(boundary=["periodic", "periodic"]), 1e-9 * particles * around
+    path = write(tmp_path / "pairs.h5", wraps, load=load, particles=particles)
     keys = dict(balance__processes=24, balance__criterion="every", balance__partition__cut="cells")
-    replay(tmp_path / "pairs.h5", tmp_path / "out", **keys)
-    last = decisions(tmp_path / "out")[-1]
-    exact = dict(keys, balance__model="exact")
-    replay(tmp_path / "pairs.h5", tmp_path / "exact", **exact)
-    assert float(last["lbe_model"]) == pytest.approx(float(decisions(tmp_path / "exact")[-1]["lbe_model"]), abs=0.02)
+    for model in ("r1", "exact"):
+        replay(path, tmp_path / model, **keys, balance__model=model)
+    last, exact = (float(decisions(tmp_path / model)[-1]["lbe_model"]) for model in ("r1", "exact"))
+    assert last == pytest.approx(exact, abs=0.02)
 
 
 GOOD = foreign(3)
@@ -225,7 +209,7 @@ def endless(path):
 
 
 def bounded(boundary, says="its attribute boundary is no list of 1 to 3 texts"):
-    return lambda path: write(path, {"boundary": boundary}, load=GOOD), says
+    return lambda path: write(path, dict(boundary=boundary), load=GOOD), says
 
 
 BAD_SERIES |= {f"cut at {part}": cut_at(part) for part in (0, 0.01, 0.5, 0.99)}
@@ -235,8 +219,6 @@ BAD_SERIES |= {
     "boundaries of numbers": bounded([1, 2, 3]),
     "four boundaries": bounded(["periodic"] * 4),
     "no boundary": bounded(h5py.Empty("f4")),
-    "a directory": (lambda path: path.mkdir(), "is not a readable HDF5 file"),
-    "no file": (lambda path: None, "is not a readable HDF5 file"),
 }
 
 
@@ -256,16 +238,14 @@ def test_bad_series(tmp_path, ranks, name):
     refused(path, 3, says, ranks)
 
 
-A1 = dict(balance__model="a1")
+A1, WIDE = dict(balance__model="a1"), "[{model: exact, partition: {min_width: 500}}]"
+MOST = "balance__partition__max_particles_per_process"
 LACKS = "balance.compare.0.model: {path} has no dataset /particles, which the model "
 WITHOUT_COUNTS = [
     ({}, "/particles, which the model r1 needs"),
     (dict(A1, balance__compare="[r1_ahead]"), "balance.compare.0.model: r1_ahead has to know where particles fly"),
-    (dict(A1, balance__partition__max_particles_per_process=9), "balance.partition.max_particles_per_process"),
-    (
-        dict(A1, balance__compare="[{model: exact, partition: {min_width: 500}}]"),
-        "balance.compare.0.partition.min_width: 12 x 8 x 5 cells do not",
-    ),
+    (dict(A1, **{MOST: 9}), "balance.partition.max_particles_per_process"),
+    (dict(A1, balance__compare=WIDE), "balance.compare.0.partition.min_width: 12 x 8 x 5 cells do not"),
     (dict(balance__processes=481), "balance.processes: 481 processes for 480 cells"),
     (dict(A1, balance__speeds="given"), "balance.speeds"),
     (dict(balance__modl="a1"), "unknown key 'modl'"),
@@ -277,7 +257,6 @@ WITHOUT_COUNTS += [
 ]
 
 
-@pytest.mark.group("replay_errors")
 @pytest.mark.parametrize("ranks", (0, 2))
 @pytest.mark.parametrize("keys, says", WITHOUT_COUNTS)
 def test_keys_without_counts(tmp_path, ranks, keys, says):
@@ -287,25 +266,16 @@ def test_keys_without_counts(tmp_path, ranks, keys, says):
     refused(path, 2, says.format(path=path), ranks, **keys)
 
 
-@pytest.mark.group("replay_errors")
 def test_more_ranks_than_processes(tmp_path):
-    write(tmp_path / "loads.h5", load=GOOD)
-    replay(tmp_path / "loads.h5", tmp_path / "out", 4, 2, balance__processes=3, **A1)
+    refused(write(tmp_path / "loads.h5", load=GOOD), 2, (), 4, balance__processes=3, **A1)
 
 
 EXACT = dict(balance__processes=4, balance__model="exact", balance__partition__sticky="false")
+NEVER = dict(EXACT, balance__criterion="never")
 OPTIMUM = "--optimum: the best schedule is known only where"
 WITH_COUNTS = [
-    (
-        [],
-        dict(balance__partition__max_particles_per_process=100),
-        "no cut keeps 4 processes within 100 particles; the smallest limit that works now is 120",
-    ),
-    (
-        ["--optimum"],
-        dict(EXACT, balance__partition__max_particles_per_process=119, balance__criterion="never"),
-        "no cut keeps 4 processes within 119 particles",
-    ),
+    ([], {MOST: 100}, "no cut keeps 4 processes within 100 particles; the smallest limit that works now is 120"),
+    (["--optimum"], dict(NEVER, **{MOST: 119}), "no cut keeps 4 processes within 119 particles"),
     (["--optimum"], {}, OPTIMUM),
     (["--optimum"], dict(EXACT, balance__work__slow__fraction=0.5), OPTIMUM),
     (["--optimum"], dict(EXACT, balance__noise=0.1), OPTIMUM),
@@ -316,31 +286,30 @@ WITH_COUNTS = [
 @pytest.fixture
 def counted(tmp_path):
     """A series with counts of particles."""
-    write(tmp_path / "loads.h5", load=GOOD, particles=COUNTS)
-    return tmp_path / "loads.h5"
+    return write(tmp_path / "loads.h5", load=GOOD, particles=COUNTS)
 
 
-@pytest.mark.group("replay_errors")
 @pytest.mark.parametrize("more, keys, says", WITH_COUNTS)
 def test_keys_with_counts(counted, more, keys, says):
     keys = dict(balance__processes=4) | keys
     fails_with(2, says, 2, "replay", counted, "--out", counted.parent / "out", *more, *settings(**keys))
 
 
-@pytest.mark.group("replay_errors")
 def test_series_in_the_output_directory(counted):
     replay(counted, counted.parent / "out", 2, more=["--optimum"], **EXACT)
     fails_with(2, "it lies in the output directory", 2, "replay", counted, "--out", counted.parent, *settings(**EXACT))
 
 
-@pytest.mark.group("replay_errors")
 def test_results_of_a_replay_are_not_overwritten(counted):
     out, keys = counted.parent / "out", dict(balance__processes=4)
     replay(counted, out, **keys)
     before = decisions(out)
-    assert "holds results already" in replay(counted, out, code=2, **keys)
+    fails_with(2, "holds results already", 0, "replay", counted, "--out", out, *settings(**keys))
     replay(counted, out, more=["--force"], **keys)
     assert decisions(out) == before
+
+
+SCHEDULES = dict(balance__model="exact", balance__speeds="off", balance__partition__sticky="false")
 
 
 def totals(out):
@@ -356,27 +325,15 @@ def test_optimum(tmp_path, dimensions):
     loads = tmp_path / "run" / "loads.h5"
     criteria = ["gain", "every", "never", "menon", "boulmier", "zhai", "procassini"]
     entries = ", ".join(f"{{model: exact, criterion: {c}, name: {c}}}" for c in criteria)
-    keys = dict(
-        balance__processes=24,
-        balance__model="exact",
-        balance__speeds="off",
-        balance__partition__sticky="false",
-        balance__compare=f"[{entries}]",
-    )
-    best = {}
+    keys, best = dict(SCHEDULES, balance__processes=24, balance__compare=f"[{entries}]"), {}
     for name, balancing, move in (("free", 0, 0), ("some", 4e-6, 2e-7), ("dear", 1e3, 0)):
-        out = tmp_path / name
-        more = dict(balance__work__balancing=balancing, balance__work__move=move)
-        replay(loads, out, 2, more=["--optimum"], **keys, **more)
-        best[name] = summary(out)["optimum"]
-        found = totals(out)
+        out, costs = tmp_path / name, dict(balance__work__balancing=balancing, balance__work__move=move)
+        replay(loads, out, 2, more=["--optimum"], **keys, **costs)
+        best[name], found = summary(out)["optimum"], totals(out)
         assert min(found.values()) >= best[name]["seconds"] * (1 - 1e-12), name
         for c in criteria:
-            expected = 0.0
-            with open(out / "balance.csv") as f:
-                for r in csv.DictReader(f):
-                    if r["model"] == c:
-                        expected += 5 * float(r["max_seconds"]) + move * int(r["particles_moved"]) / 24
+            rows = table(out, "balance.csv", model=c)
+            expected = sum(5 * float(r["max_seconds"]) + move * int(r["particles_moved"]) / 24 for r in rows)
             expected += balancing * summary(out)["contenders"][c]["balancings"]
             assert found[c] == pytest.approx(expected, rel=1e-12), (name, c)
     free, some, dear = (totals(tmp_path / n) for n in best)
@@ -390,18 +347,11 @@ def test_optimum(tmp_path, dimensions):
     assert summary(one)["optimum"] == best["some"] and totals(one) == some
 
 
-@pytest.mark.group("replay_optimum")
 def test_optimum_of_many_processes(tmp_path):
     """The best schedule is found also where opportunities times processes are more than are summed at once."""
     collide(2, tmp_path / "run", run__steps=40, output__loads_every=2)
-    keys = dict(
-        balance__processes=1000,
-        balance__model="exact",
-        balance__speeds="off",
-        balance__partition__sticky="false",
-        balance__compare="[{model: exact, criterion: never, name: never}]",
-        balance__work__balancing=1e3,
-    )
-    replay(tmp_path / "run" / "loads.h5", tmp_path / "out", 2, more=["--optimum"], **keys)
+    keys = dict(balance__processes=1000, balance__compare="[{model: exact, criterion: never, name: never}]")
+    more = dict(SCHEDULES, balance__work__balancing=1e3)
+    replay(tmp_path / "run" / "loads.h5", tmp_path / "out", 2, more=["--optimum"], **keys, **more)
     best = summary(tmp_path / "out")["optimum"]
     assert best["steps"] == [] and best["seconds"] == pytest.approx(totals(tmp_path / "out")["never"], rel=1e-12)

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Restarts: the undisturbed run's continuation on any ranks, after going back, stopping early, or finding other
-checkpoints in the way; or a refusal.
-
-Groups: restarts stories steps. docs/reliability.md lists the promises.
-"""
+checkpoints in the way; or a refusal. docs/reliability.md lists the promises."""
 import functools
 import itertools
 import json
@@ -65,14 +62,12 @@ def test_from_ranks_to_ranks(large, tmp, n, m):
     assert checkpoints(out)[-1] == 120, "no checkpoint at the last step"
 
 
-@pytest.mark.group("restarts")
 @pytest.mark.parametrize("change", (dict(grid__tile=9), dict(grid__cell=2.6), dict(run__steps=40)))
 def test_changes_that_are_refused(half, change):
     """Another grid, and a last step before the checkpoint's."""
     fails_with(3, (), 2, *run_words(half, restart="auto", **QUICK | STEPS | change))
 
 
-@pytest.mark.group("restarts")
 @pytest.mark.parametrize(
     "before, after",
     [
@@ -88,19 +83,16 @@ def test_changes_that_do_not_matter(whole, tmp, before, after):
     assert same_run(tmp, whole)
 
 
-@pytest.mark.group("restarts")
 def test_time_after_another_dt(half):
     go(half, ranks=2, restart="auto", **STEPS, run__dt=0.0002)
     step, time = rows(half).splitlines()[-1].split(",")[:2]
     assert step == "120" and abs(float(time) - (60 * 0.0005 + 60 * 0.0002)) < 1e-12
 
 
-@pytest.mark.group("restarts")
 def test_damaged_newest_checkpoint(whole, tmp):
     """The previous one is used, and said so."""
     go(tmp, ranks=2, **STEPS, checkpoint__every=50)
-    newest = tmp / "checkpoint_120.h5"
-    damage(newest, 100000, bytes([newest.read_bytes()[100000] ^ 1]))
+    damage(tmp / "checkpoint_120.h5", 100000)
     assert "warning" in go(tmp, ranks=3, restart="auto", **STEPS)
     assert hash_of(tmp) == hash_of(whole)
 
@@ -125,7 +117,6 @@ def test_going_back_keeps_the_other_future_aside(gone_back):
     assert "\n120," in rows(aside) and "\n90," not in rows(out)
 
 
-@pytest.mark.group("stories")
 def test_auto_goes_on_with_the_run_that_was_written_last(gone_back, tmp):
     folder, _ = gone_back
     out, truth = shutil.copytree(folder / "out", tmp / "out"), folder / "truth"
@@ -134,7 +125,6 @@ def test_auto_goes_on_with_the_run_that_was_written_last(gone_back, tmp):
     assert [r for r in rows(out).splitlines()[1:] if int(r.split(",")[0]) > 30] == rows(truth).splitlines()[2:]
 
 
-@pytest.mark.group("stories")
 def test_a_checkpoint_that_was_put_aside(gone_back, tmp):
     """A restart from it leaves nothing of the other trajectory among its results."""
     out = shutil.copytree(gone_back[0] / "out", tmp / "out")
@@ -144,14 +134,13 @@ def test_a_checkpoint_that_was_put_aside(gone_back, tmp):
     assert hash_of(out) == hash_of(tmp / "whole")
 
 
-@pytest.mark.group("stories")
 @pytest.mark.parametrize("keep", (1, 2))
 def test_stop_with_later_checkpoints_in_the_way(tmp, keep):
     """The checkpoint of a stop by the time limit stays, and auto goes on with it."""
     out, truth, other = tmp / "out", tmp / "truth", dict(run__dt=0.0002)
     go(out, run__steps=900, checkpoint__every=300, checkpoint__keep=3)
     limits = dict(run__steps=2000000, checkpoint__keep=keep, checkpoint__time_limit_seconds=0.3)
-    text = go(out, restart=out / "checkpoint_300.h5", code=75, **other, **limits)
+    text = go(out, ranks=2, restart=out / "checkpoint_300.h5", code=75, **other, **limits)
     stopped = int(re.search(r"stopped early at step (\d+)", text)[1])
     assert checkpoints(out) == ([300, stopped] if keep == 2 else [stopped])
     go(truth, restart=out / f"checkpoint_{stopped}.h5", run__steps=stopped + 50, **other)
@@ -159,7 +148,6 @@ def test_stop_with_later_checkpoints_in_the_way(tmp, keep):
     assert hash_of(out) == hash_of(truth)
 
 
-@pytest.mark.group("stories")
 def test_auto_without_a_checkpoint(tmp):
     """It starts where nothing is; other results it leaves alone, or with --force puts aside."""
     go(tmp, restart="auto", run__steps=30)
@@ -168,7 +156,6 @@ def test_auto_without_a_checkpoint(tmp):
     assert (tmp / "previous_1/thermo.csv").exists() and checkpoints(tmp) == [30, 60]
 
 
-@pytest.mark.group("stories")
 def test_auto_with_damaged_checkpoints_only(tmp):
     keys = dict(run__steps=60, checkpoint__every=30)
     go(tmp, **keys)
@@ -181,13 +168,11 @@ def test_auto_with_damaged_checkpoints_only(tmp):
     assert checkpoints(tmp / "previous_1") == checkpoints(tmp) == [30, 60]
 
 
-@pytest.mark.group("stories")
 def test_checkpoints_of_another_run(whole, half):
     shutil.copy(whole / "run.json", half)
     assert "of another run" in go(half, restart="auto", code=3, run__steps=90)
 
 
-@pytest.mark.group("stories")
 def test_dt_that_was_given_up(tmp):
     """Rows and frames with it are put aside when a run goes back to the old dt, from the same checkpoint."""
     frames = dict(output__trajectory_every=20, output__fields_every=20)
@@ -204,7 +189,6 @@ def test_dt_that_was_given_up(tmp):
     assert "\n60,0.03," in rows(tmp) and "\n60,0.025," in rows(aside) and summary(aside)["steps"] == 80
 
 
-@pytest.mark.group("stories")
 def test_fields_without_loads_come_again(tmp):
     keys = dict(run__steps=60, output__trajectory_every=20, output__fields_every=20)
     go(tmp, checkpoint__every=20, checkpoint__keep=3, **keys)
@@ -213,7 +197,6 @@ def test_fields_without_loads_come_again(tmp):
     assert go(tmp, restart="auto", **keys) == "" and not (tmp / "previous_1").exists()
 
 
-@pytest.mark.group("stories")
 def test_finished_run_is_left_alone(half):
     def contents():
         return {p.name: p.read_bytes() for p in half.iterdir() if p.name != ".steelyard.lock"}
@@ -223,7 +206,6 @@ def test_finished_run_is_left_alone(half):
     assert contents() == kept
 
 
-@pytest.mark.group("stories")
 def test_rotation_spares_checkpoints_of_others(half):
     go(half.parent / "other", run__steps=30, checkpoint__every=30)
     shutil.copy(half.parent / "other/checkpoint_30.h5", half / "checkpoint_10.h5")
@@ -231,7 +213,6 @@ def test_rotation_spares_checkpoints_of_others(half):
     assert checkpoints(half) == [10, 100, 120]
 
 
-@pytest.mark.group("stories")
 def test_no_energy_without_a_row(half):
     """A run that stops before its first output step says nothing of its energy."""
     go(half, restart="auto", run__steps=70, checkpoint__every=70)
@@ -240,7 +221,6 @@ def test_no_energy_without_a_row(half):
     assert summary(half)["energy_drift"] is None and summary(half)["energy_last"] is None
 
 
-@pytest.mark.group("stories")
 def test_changes_are_said(tmp):
     balanced = QUICK | dict(balance__every=10, balance__clock="work")
     before = dict(balance__processes=4, balance__compare="[a1]", balance__migrate="always")
@@ -269,44 +249,25 @@ def two_checkpoints(tmp_path_factory):
     return folder / "out", hash_of(folder / "truth")
 
 
-def copied(out):
-    shutil.copy(out / "checkpoint_10.h5", out / "checkpoint_999.h5")
+MOVE, COPY = os.rename, shutil.copy
+FALSE_NAMES = {
+    "copied": [(COPY, 10, 999)],
+    "swapped": [(MOVE, 10, 7), (MOVE, 20, 10), (MOVE, 7, 20)],
+    "renamed to 5": [(MOVE, 20, 5)],
+    "renamed to 999": [(MOVE, 20, 999)],
+    "renamed to 30": [(MOVE, 20, 30)],
+    "renamed, and another in its place": [(MOVE, 20, 999), (COPY, 10, 20)],
+}
 
 
-def swapped(out):
-    (out / "checkpoint_10.h5").rename(out / "x")
-    (out / "checkpoint_20.h5").rename(out / "checkpoint_10.h5")
-    (out / "x").rename(out / "checkpoint_20.h5")
+def give_false_names(out, what):
+    for way, a, b in FALSE_NAMES[what]:
+        way(out / f"checkpoint_{a}.h5", out / f"checkpoint_{b}.h5")
 
 
-def renamed(to):
-    return lambda out: (out / "checkpoint_20.h5").rename(out / f"checkpoint_{to}.h5")
-
-
-def renamed_over(out):
-    (out / "checkpoint_20.h5").rename(out / "checkpoint_999.h5")
-    shutil.copy(out / "checkpoint_10.h5", out / "checkpoint_20.h5")
-
-
-@pytest.mark.group("steps")
-@pytest.mark.parametrize(
-    "change",
-    [copied, swapped, renamed(5), renamed(999), renamed(30), renamed_over],
-    ids=["copied", "swapped", "renamed to 5", "renamed to 999", "renamed to 30", "renamed, and another in its place"],
-)
-def test_auto_goes_by_the_step_in_the_file(two_checkpoints, tmp_path, change):
-    """The newest state is continued, none is removed, and each false name is said once."""
-    base, truth = two_checkpoints
-    out = shutil.copytree(base, tmp_path / "out")
-    change(out)
-    states = {p.read_bytes() for p in out.glob("checkpoint_*.h5")}
-    false = sum(int(front(p)) != int(p.stem[11:]) for p in out.glob("checkpoint_*.h5"))
-    text = go(out, restart="auto", run__steps=40, checkpoint__every=10, checkpoint__keep=3)
-    with open(out / "run.json") as f:
-        assert [s["step"] for s in json.load(f)["starts"]] == [0, 20], text
-    assert hash_of(out) == truth and text.count("holds the state of step") == false, text
-    there = {p.read_bytes() for p in [*out.glob("checkpoint_*.h5"), *out.glob("previous_*/checkpoint_*.h5")]}
-    assert states - there in ({(base / "checkpoint_10.h5").read_bytes()}, set()), "the newest state is gone"
+def starts_of(out):
+    """The steps from which a directory's runs have started."""
+    return [s["step"] for s in json.loads((out / "run.json").read_text())["starts"]]
 
 
 def front(path):
@@ -316,13 +277,26 @@ def front(path):
 
 
 @pytest.mark.group("steps")
+@pytest.mark.parametrize("what", FALSE_NAMES)
+def test_auto_goes_by_the_step_in_the_file(two_checkpoints, tmp_path, what):
+    """The newest state is continued, none is removed, and each false name is said once."""
+    base, truth = two_checkpoints
+    out = shutil.copytree(base, tmp_path / "out")
+    give_false_names(out, what)
+    states = {p.read_bytes() for p in out.glob("checkpoint_*.h5")}
+    false = sum(int(front(p)) != int(p.stem[11:]) for p in out.glob("checkpoint_*.h5"))
+    text = go(out, restart="auto", run__steps=40, checkpoint__every=10, checkpoint__keep=3)
+    assert starts_of(out) == [0, 20] and hash_of(out) == truth
+    assert text.count("holds the state of step") == false, text
+    there = {p.read_bytes() for p in [*out.glob("checkpoint_*.h5"), *out.glob("previous_*/checkpoint_*.h5")]}
+    assert states - there in ({(base / "checkpoint_10.h5").read_bytes()}, set()), "the newest state is gone"
+
+
 def test_keep_one_spares_the_newest_state(two_checkpoints, tmp_path):
     """A newest checkpoint with a low name stays while the run that goes on has none of its own."""
     out = shutil.copytree(two_checkpoints[0], tmp_path / "out")
-    renamed(5)(out)
+    give_false_names(out, "renamed to 5")
     go(out, restart="auto", run__steps=22, checkpoint__every=0)
-    assert sorted(front(p) for p in out.glob("checkpoint_*.h5")) == ["10", "20"]
-    with open(out / "run.json") as f:
-        assert json.load(f)["starts"][-1]["step"] == 20
+    assert sorted(front(p) for p in out.glob("checkpoint_*.h5")) == ["10", "20"] and starts_of(out)[-1] == 20
     go(out, restart="auto", run__steps=24, checkpoint__every=24, checkpoint__keep=1)
     assert {front(p) for p in out.glob("checkpoint_*.h5")} >= {"24"}

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The results as other programs read them.
-
-Groups: balance_rows speeds fields readers. The last one needs MDAnalysis and pvpython.
-Every run has a time limit.
-"""
-import csv
+"""The results as other programs read them. Group readers needs MDAnalysis and pvpython. Every run has a time limit."""
 import json
 import os
 import subprocess
@@ -14,359 +9,208 @@ import h5py
 import numpy as np
 import pytest
 
-from program import (
-    HANG_SECONDS,
-    COLLISIONS,
-    DECK,
-    checkpoints,
-    command,
-    decisions,
-    environment,
-    fresh,
-    ok_run,
-    run,
-    settings,
-    summary,
-)
+from program import COLLISIONS, DECK, HANG_SECONDS, checkpoints, datasets, decisions, exact_state, fails_with, fresh
+from program import ok_run, printed, rows, run_words, settings, summary, table, thermo
 
-MODELS = "time_average, moving_average, particle_count, hybrid, a1, b1"
 # Keys of a run with rows of all models.
-ROWS = dict(
-    run__steps=100,
-    output__every=20,
-    balance__every=5,
-    balance__clock="work",
-    balance__processes=20,
-    balance__compare=f"[{MODELS}]",
-    balance__partition__cut="cells",
-)
+ROWS = dict(run__steps=100, output__every=20, balance__every=5, balance__clock="work", balance__processes=20)
+ROWS |= dict(balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]")
+ROWS |= dict(balance__partition__cut="cells")
 
 
-def test_balance_rows(tmp):
-    """balance.csv alone explains overall LBE and each decision; all models start from the same loads."""
-    out = os.path.join(tmp, "out")
-    keys = ROWS
-    for start_from in ("uniform", "particles"):
-        assert (
-            run(
-                2,
-                "run",
-                DECK,
-                "--out",
-                fresh(out),
-                "--quiet",
-                *settings(**keys, balance__constants__start=start_from, balance__migrate="always"),
-            )[0]
-            == 0
-        ), "run"
-        first = {r["lbe"] for r in decisions(out) if r["step"] == "5"}
-        assert len(first) == 1, f"start: {start_from}: the models start with LBE {first}"
-        s = summary(out)
-        for model in s["overall_lbe"]:
-            times = [(float(r["mean_seconds"]), float(r["max_seconds"])) for r in decisions(out) if r["model"] == model]
-            for key, part in (("overall_lbe", times), ("overall_lbe_measured", times[1:])):
-                expected = sum(a for a, _ in part) / sum(b for _, b in part)
-                assert abs(s[key][model] - expected) < 1e-12, f"{key} of {model}: {s[key][model]} instead of {expected}"
+def rows_of(out, model):
+    """The rows of a model, as numbers where there are such."""
+    numbers = ("step", "lbe", "lbe_model", "mean_seconds", "max_seconds", "lost_seconds", "move_seconds")
+    numbers += ("lbe_reachable", "ghost_cells", "particles_moved", "load_step")
+    return [r | {k: float(r[k]) for k in numbers} for r in decisions(out) if r["model"] == model]
 
-    # Criterion gain: what was lost, against what a migration costs, row by row.
-    gain = dict(
-        keys, balance__constants__start="uniform", balance__migrate="gain", output__fields_every=5, run__steps=200
-    )
+
+@pytest.mark.group("balance_rows")
+@pytest.mark.parametrize("start_from", ("uniform", "particles"))
+def test_overall_lbe(tmp, start_from):
+    """balance.csv alone explains overall LBE; all models start from the same loads."""
+    ok_run(tmp, ranks=2, **ROWS, balance__constants__start=start_from, balance__migrate="always")
+    assert len({r["lbe"] for r in decisions(tmp) if r["step"] == "5"}) == 1
+    for model in summary(tmp)["overall_lbe"]:
+        times = np.array([(r["mean_seconds"], r["max_seconds"]) for r in rows_of(tmp, model)])
+        for key, part in (("overall_lbe", times), ("overall_lbe_measured", times[1:])):
+            mean, largest = part.sum(axis=0)
+            assert summary(tmp)[key][model] == pytest.approx(mean / largest, abs=1e-12), f"{key} of {model}"
+
+
+def check_gain(rows, price):
+    """The loss against the cost of a migration, row by row. Returns whether rows that stay are modelled."""
+    lost, cost, in_use, seen = 0.0, 0.0, None, set()
+    for r in rows:
+        lost += max(0.0, r["max_seconds"] - r["mean_seconds"] / r["lbe_reachable"]) * 5
+        assert abs(lost - r["lost_seconds"]) < 1e-9 * lost + 1e-18, r
+        modelled = r["load_step"] == r["step"]
+        assert modelled == (lost > cost), f"modelled although nothing was to gain, or not: {r}"
+        assert r["decision"] == ("moved" if modelled and lost > r["move_seconds"] else "kept: gain"), r
+        if r["decision"] == "moved":
+            assert abs(r["move_seconds"] - price * r["particles_moved"] / 20) < 1e-15, r
+            lost, in_use = 0.0, r["ghost_cells"]
+        else:
+            assert r["particles_moved"] == 0 and in_use in (None, r["ghost_cells"]), f"of a partition not in use: {r}"
+            seen.add(modelled)
+        cost = r["move_seconds"]
+    assert len(rows) == 40
+    return seen
+
+
+def test_criterion_gain(tmp):
+    """balance.csv alone explains each decision of the criterion gain, and cell fields the driver's LBE_m."""
+    keys = ROWS | dict(balance__constants__start="uniform", balance__migrate="gain", output__fields_every=5)
+    keys |= dict(run__steps=200, balance__model="particle_count", balance__compare="[r1, a1]")
     seen = set()
     for price in (2e-7, 3e-6):
-        assert (
-            run(
-                3,
-                "run",
-                DECK,
-                "--out",
-                fresh(out),
-                "--quiet",
-                *settings(
-                    **dict(
-                        gain, balance__model="particle_count", balance__compare="[r1, a1]", balance__work__move=price
-                    )
-                ),
-            )[0]
-            == 0
-        ), "run with gain"
+        ok_run(fresh(tmp), ranks=3, **keys, balance__work__move=price)
         for model in ("particle_count", "r1", "a1"):
-            lost, cost, in_use, n = 0.0, 0.0, None, 0
-            for r in [r for r in decisions(out) if r["model"] == model]:
-                v = {
-                    k: float(r[k])
-                    for k in (
-                        "step",
-                        "lbe",
-                        "lbe_model",
-                        "mean_seconds",
-                        "max_seconds",
-                        "lost_seconds",
-                        "move_seconds",
-                        "lbe_reachable",
-                        "ghost_cells",
-                        "particles_moved",
-                        "load_step",
-                    )
-                }
-                where = f"{model} at {price}, row {r}"
-                lost += max(0.0, v["max_seconds"] - v["mean_seconds"] / v["lbe_reachable"]) * 5
-                assert abs(lost - v["lost_seconds"]) < 1e-9 * lost + 1e-18, f"loss {lost}: {where}"
-                modelled = v["load_step"] == v["step"]
-                assert modelled == (lost > cost), f"modelled although nothing was to gain, or not: {where}"
-                assert r["decision"] == (
-                    "moved" if modelled and lost > v["move_seconds"] else "kept: gain"
-                ), f"decision: {where}"
-                if r["decision"] == "moved":
-                    assert (
-                        abs(v["move_seconds"] - price * v["particles_moved"] / 20) < 1e-15
-                    ), f"price of the migration: {where}"
-                    lost, in_use = 0.0, v["ghost_cells"]
-                else:
-                    assert v["particles_moved"] == 0 and in_use in (
-                        None,
-                        v["ghost_cells"],
-                    ), f"ghost cells are not of the partition in use: {where}"
-                    seen.add((model, modelled))
-                cost, n = v["move_seconds"], n + 1
-            assert n == 40, f"{model}: {n} rows"
+            seen |= check_gain(rows_of(tmp, model), price)
         # The driver's LBE_m is that of owner and load in the files of that step: its loads are particle counts.
-        for r in [r for r in decisions(out) if r["driver"] == "1"]:
-            with h5py.File(os.path.join(out, f"fields_{r['step']}.h5")) as f:
-                assert int(f["load"].attrs["step"]) == int(r["load_step"]), f"step of the load: {r}"
-                assert not f["load"][:][f["particles"][:] == 0].any(), f"empty cells carry load at step {r['step']}"
-                if r["load_step"] == r["step"]:
-                    sums = np.bincount(f["owner"][:].ravel(), f["load"][:].ravel(), minlength=20)
-                    assert (
-                        abs(sums.mean() / sums.max() - float(r["lbe_model"])) < 1e-12
-                    ), f"LBE_m {sums.mean() / sums.max()}: {r}"
-    assert {m for m, modelled in seen if modelled} and {
-        m for m, modelled in seen if not modelled
-    }, f"no row of each kind: {seen}"
+        for r in rows_of(tmp, "particle_count"):
+            with h5py.File(tmp / f"fields_{r['step']:.0f}.h5") as f:
+                load, owner = f["load"][:], f["owner"][:]
+                assert f["load"].attrs["step"] == r["load_step"] and not load[f["particles"][:] == 0].any(), r
+            if r["load_step"] == r["step"]:
+                sums = np.bincount(owner.ravel(), load.ravel(), minlength=20)
+                assert r["lbe_model"] == pytest.approx(sums.mean() / sums.max(), abs=1e-12), r
+    assert seen == {True, False}
 
 
-@pytest.mark.group("balance_rows")
 def test_partition_that_never_changes(tmp):
     """A partition that never changes bears no model's name."""
-    out = os.path.join(tmp, "out")
-    keys = ROWS | dict(balance__compare="[]", balance__partition__kind="none", balance__migrate="always")
-    ok_run(out, ranks=2, **keys)
-    assert {r["decision"] for r in decisions(out)} == {"kept: same"}
-    assert {r["model"] for r in decisions(out)} == {"none"} and list(summary(out)["overall_lbe"]) == ["none"]
+    ok_run(
+        tmp, ranks=2, **ROWS | dict(balance__compare="[]", balance__partition__kind="none", balance__migrate="always")
+    )
+    assert {(r["model"], r["decision"]) for r in decisions(tmp)} == {("none", "kept: same")}
+    assert list(summary(tmp)["overall_lbe"]) == ["none"]
 
 
-@pytest.mark.group("balance_rows")
 def test_ideal_gas(tmp):
     """The pressure times the area is the kinetic energy in the frame of the centre of mass, without N / (N - 1)."""
-    ok_run(tmp, "--force", run__steps=0, system__potential__epsilon=1e-300)
-    with open(os.path.join(tmp, "thermo.csv")) as f:
-        r = {k: float(v) for k, v in list(csv.DictReader(f))[0].items()}
-    thermal = r["temperature"] * (r["particles"] - 1)
-    assert abs(r["pressure"] * 260 * 140 / thermal - 1) < 1e-12, r
+    ok_run(tmp, run__steps=0, system__potential__epsilon=1e-300)
+    r = thermo(tmp)[0]
+    assert r["pressure"] * 260 * 140 == pytest.approx(r["temperature"] * (r["particles"] - 1), rel=1e-12), r
 
 
 def resources(out):
-    with open(os.path.join(out, "resources.csv")) as f:
-        return list(csv.DictReader(f))
+    return table(out, "resources.csv")
 
 
-def printed(ranks, *arguments):
-    done = subprocess.run(
-        command(ranks, *arguments), env=environment(), timeout=HANG_SECONDS, capture_output=True, text=True
-    )
-    return done.returncode, done.stdout
+SLOW = dict(balance__work__slow__fraction=0.1, balance__work__slow__speed=0.5, balance__noise=0.03)
+SPEEDS = ROWS | dict(run__steps=120, output__every=0, balance__processes=40, balance__compare="[a1, hybrid]")
+SPEEDS |= dict(balance__migrate="always")
 
 
-def test_speeds(tmp):
+def go(out, ranks, *more, **keys):
+    ok_run(out, *more, ranks=ranks, **SPEEDS | keys)
+    return decisions(out), resources(out) if os.path.exists(out / "resources.csv") else None
+
+
+@pytest.mark.group("speeds")
+def test_slow_processes(tmp):
     """Processes that counted work slows are found, the same on any ranks and over a restart; files and table say so."""
-    whole, out = os.path.join(tmp, "whole"), os.path.join(tmp, "out")
-    keys = dict(
-        run__steps=120,
-        output__every=0,
-        balance__every=5,
-        balance__clock="work",
-        balance__processes=40,
-        balance__compare="[a1, hybrid]",
-        balance__migrate="always",
-        balance__noise=0.03,
-        balance__partition__cut="cells",
-        balance__work__slow__fraction=0.1,
-        balance__work__slow__speed=0.5,
-    )
-    slow = {9, 19, 29, 39}
-    code, text = printed(1, "run", DECK, "--out", whole, *settings(**keys))
-    assert (
-        code == 0 and "process 9 runs at 0." in text and "overall LBE by counted work" in text
-    ), f"table: {code} {text}"
+    whole, out, slow = tmp / "whole", tmp / "out", {9, 19, 29, 39}
+    text = printed(1, "run", DECK, "--out", whole, *settings(**SPEEDS | SLOW))
+    assert "process 9 runs at 0." in text and "overall LBE by counted work" in text, text
     last = {int(r["resource"]): float(r["speed"]) for r in resources(whole)[-40:]}
-    assert (
-        len(resources(whole)) == 24 * 40 and abs(sum(last.values()) / 40 - 1) < 1e-5
-    ), f"rows of resources.csv: {len(resources(whole))}"
+    assert len(resources(whole)) == 24 * 40 and sum(last.values()) / 40 == pytest.approx(1, abs=1e-5)
     usual = sorted(last.values())[20]
     assert all(abs(s / usual - (0.5 if p in slow else 1)) < 0.1 for p, s in last.items()), f"speeds at the end: {last}"
-    assert all(abs(s - last[p]) < 1e-5 for p, s in enumerate(summary(whole)["speeds"])), "speeds in summary.json"
-    lbe = [float(r["lbe"]) for r in decisions(whole) if r["driver"] == "1"]
-    assert sum(lbe[10:]) / len(lbe[10:]) > 0.85, f"LBE with speeds: {lbe}"
-    # The same in parts, on other ranks.
-    for n, m in ((2, 3), (7, 1)):
-        code, text = run(
-            n, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, run__steps=58), checkpoint__every=58)
-        )
-        assert code == 0, f"{n} ranks: {code} {text}"
-        code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
-        assert code == 0 and decisions(out) == decisions(whole), f"{n} -> {m} ranks: other decisions: {code} {text}"
-        assert resources(out) == resources(whole), f"{n} -> {m} ranks: other speeds"
+    assert summary(whole)["speeds"] == pytest.approx([last[p] for p in range(40)], abs=1e-5)
+    lbe = [float(r["lbe"]) for r in decisions(whole) if r["driver"] == "1"][10:]
+    assert sum(lbe) / len(lbe) > 0.85, f"LBE with speeds: {lbe}"
+    for n, m in ((2, 3), (7, 1)):  # the same in parts, on other ranks
+        go(fresh(out), n, **SLOW | dict(run__steps=58, checkpoint__every=58))
+        assert go(out, m, restart="auto", **SLOW) == (decisions(whole), resources(whole)), f"{n} -> {m} ranks"
     # With another number of processes nothing is known of them.
-    code, text = printed(
-        2,
-        "run",
-        DECK,
-        "--out",
-        out,
-        "--restart",
-        os.path.join(out, "checkpoint_58.h5"),
-        *settings(**dict(keys, balance__processes=30)),
-    )
-    assert code == 0 and "the speeds of 40 processes are dropped" in text, f"30 processes instead of 40: {code} {text}"
-    # Switched off, and on equal processes: the same decisions, without and with the file.
-    keys.update(balance__work__slow__fraction=0, balance__noise=0)
-    assert run(2, "run", DECK, "--out", fresh(whole), "--quiet", *settings(**keys))[0] == 0, "equal processes"
-    assert (
-        run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__speeds="off")))[0] == 0
-    ), "speeds off"
-    assert decisions(out) == decisions(whole) and {r["speed"] for r in resources(whole)} == {
-        "1"
-    }, "equal processes are treated as unequal"
-    assert not os.path.exists(os.path.join(out, "resources.csv")) and "speeds" not in summary(
-        out
-    ), "results of speeds that are off"
-    # More processes than come to rank 0 at once, of which 500 are slow.
+    words = run_words(out, restart=out / "checkpoint_58.h5", **SPEEDS | SLOW | dict(balance__processes=30))
+    said = printed(2, *(w for w in words if w != "--quiet"))
+    assert "the speeds of 40 processes are dropped" in said, said
+
+
+def test_equal_processes(tmp):
+    """Equal processes are treated alike, with speeds and without; without them there are no results of them."""
+    found, speeds = go(tmp / "on", 2)
+    assert {r["speed"] for r in speeds} == {"1"} and go(tmp / "off", 2, balance__speeds="off") == (found, None)
+    assert "speeds" not in summary(tmp / "off")
+
+
+def test_many_processes(tmp):
+    """More processes than come to rank 0 at once, of which 500 are slow."""
     many = dict(balance__processes=5000, run__steps=20, balance__work__slow__fraction=0.1, balance__compare="[a1]")
-    for ranks, to in ((1, whole), (3, out)):
-        code, text = run(ranks, "run", DECK, "--out", fresh(to), "--quiet", *settings(**dict(keys, **many)))
-        assert code == 0, f"5000 processes: {code} {text}"
-    assert decisions(out) == decisions(whole) and resources(out) == resources(whole), "5000 processes, other ranks"
-    rows = [(int(r["step"]), int(r["resource"])) for r in resources(whole)]
+    many |= dict(balance__work__slow__speed=0.5)
+    one, three = (go(tmp / str(ranks), ranks, **many) for ranks in (1, 3))
+    assert one == three
+    rows = [(int(r["step"]), int(r["resource"])) for r in one[1]]
     assert rows == [(step, p) for step in (5, 10, 15, 20) for p in range(5000)], "order of resources.csv"
-    found = [float(r["speed"]) for r in resources(whole)[-5000:]]
-    assert sum(s < 0.8 for s in found[9::10]) > 400, "slow ones of 5000 processes"
-    # Given with the machine: four nodes of ten processes, the third at half speed.
-    keys.update(
-        balance__speeds="given",
-        balance__partition__processes_per_node=10,
-        machine__nodes=4,
-        machine__core_speed="[1, 1, 0.5, 1]",
-        output__fields_every=60,
-    )
+    assert sum(float(r["speed"]) < 0.8 for r in one[1][-5000:][9::10]) > 400, "slow ones of 5000 processes"
+
+
+def test_given_speeds(tmp):
+    """Four nodes of ten processes, the third at half speed."""
+    given = dict(balance__speeds="given", machine__nodes=4, machine__core_speed="[1, 1, 0.5, 1]")
+    given |= dict(balance__partition__processes_per_node=10, output__fields_every=60)
     for kind in ("chain", "nested"):
-        code, text = run(
-            2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**keys, balance__partition__kind=kind)
-        )
-        assert code == 0, f"given speeds, {kind}: {code} {text}"
-        with h5py.File(os.path.join(out, "fields_60.h5")) as f:
-            load = np.bincount(f["owner"][:].ravel(), f["load"][:].ravel(), minlength=40).reshape(4, 10).sum(axis=1)
-        assert abs(load[2] / load[[0, 1, 3]].mean() - 0.5) < 0.05, f"given speeds, {kind}: loads of the nodes {load}"
-    code, text = run(
-        2,
-        "run",
-        DECK,
-        "--out",
-        fresh(out),
-        "--quiet",
-        *settings(**dict(keys, balance__partition__processes_per_node=20)),
-    )
-    assert (
-        code == 2 and text.count("\n") == 1 and "machine.core_speed: 4 values" in text
-    ), f"speeds of too many nodes: {code} {text!r}"
+        go(fresh(tmp), 2, **given, balance__partition__kind=kind)
+        owner, load = datasets(tmp / "fields_60.h5", "owner", "load").values()
+        nodes = np.bincount(owner.ravel(), load.ravel(), minlength=40).reshape(4, 10).sum(axis=1)
+        assert nodes[2] / nodes[[0, 1, 3]].mean() == pytest.approx(0.5, abs=0.05), f"{kind}: {nodes}"
+    words = run_words(fresh(tmp), **SPEEDS | given | dict(balance__partition__processes_per_node=20))
+    fails_with(2, "machine.core_speed: 4 values", 2, *words)
 
 
+def grids_of(out, name, steps):
+    """The grids of an XDMF file, one for each step, with the file and time of that step."""
+    root = xml.etree.ElementTree.parse(out / name).getroot()
+    assert (root.tag, root.attrib["Version"], len(root)) == ("Xdmf", "3.0", 1), name
+    (top,) = root[0]
+    assert root[0].tag == "Domain" and top.attrib["GridType"] == "Collection", f"{name}: {top.attrib}"
+    found = list(top) if top.attrib["CollectionType"] == "Temporal" else [top]
+    assert len(found) == len(steps), f"{name}: {len(found)} grids instead of {steps}"
+    for collection, step in zip(found, steps):
+        assert collection.attrib["CollectionType"] == "Spatial" and len(collection) == 2, name
+        with h5py.File(out / f"fields_{step}.h5") as f:
+            assert float(collection.find("Time").attrib["Value"]) == float(np.ravel(f.attrs["time"])[0]), step
+            yield collection.find("Grid"), f"fields_{step}.h5", f
+
+
+def examine(out, name, steps, collision):
+    """An XDMF file: its mesh is that of the cells, and its fields are those of the steps' files."""
+    points = [n + 1 for n in in_space(collision.cells)[::-1]]
+    for grid, of_step, f in grids_of(out, name, steps):
+        topology, geometry = grid.find("Topology"), grid.find("Geometry")
+        assert topology.attrib == {"TopologyType": "3DCoRectMesh", "Dimensions": " ".join(map(str, points))}, name
+        assert geometry.attrib == {"GeometryType": "ORIGIN_DXDYDZ"}, name
+        for item, values in zip(geometry, ([0, 0, 0], widths(collision)[::-1])):
+            assert item.attrib["Format"] == "XML" and item.attrib["Dimensions"] == "3", name
+            assert [float(word) for word in item.text.split()] == list(values), name
+        attributes = grid.findall("Attribute")
+        assert [a.attrib["Name"] for a in attributes] == ["particles", "owner", "load"], name
+        for a in attributes:
+            item, (file, dataset) = a[0], a[0].text.split(":")
+            assert a.attrib["Center"] == "Cell" and file == of_step and item.attrib["Format"] == "HDF", name
+            assert item.attrib["Dimensions"] == " ".join(str(n - 1) for n in points), name
+            data, kind = f[dataset], {"Int": "i", "Float": "f"}[item.attrib["NumberType"]]
+            assert data.shape == tuple(collision.cells[::-1]) and data.dtype.kind == kind, f"{name}: {dataset}"
+            assert data.dtype.itemsize == int(item.attrib["Precision"]), f"{name}: {dataset}"
+
+
+@pytest.mark.group("fields")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_fields(tmp, dimensions):
-    fields(tmp, dimensions)
-
-
-def fields(tmp, dimensions):
-    """XDMF as ParaView's readers take it: each step and the series, also over a restart. Returns the run's folder."""
-    out, collision = os.path.join(tmp, "out"), COLLISIONS[dimensions]
-    keys = collision.small | dict(
-        run__steps=60, output__fields_every=20, balance__every=10, balance__clock="work", checkpoint__every=30
-    )
-    assert run(3, "run", collision.deck, "--out", out, "--quiet", *settings(**keys))[0] == 0, "run"
-    width, cells, points = widths(collision), collision.cells[::-1], [n + 1 for n in in_space(collision.cells)[::-1]]
-
-    def grids(name):
-        root = xml.etree.ElementTree.parse(os.path.join(out, name)).getroot()
-        assert (
-            root.tag == "Xdmf"
-            and root.attrib["Version"] == "3.0"
-            and len(root) == 1
-            and root[0].tag == "Domain"
-            and len(root[0]) == 1
-        ), f"{name}: {root}"
-        top = root[0][0]
-        assert top.attrib["GridType"] == "Collection", f"{name}: {top.attrib}"
-        return list(top) if top.attrib["CollectionType"] == "Temporal" else [top]
-
-    def examine(name, steps):
-        found = grids(name)
-        assert len(found) == len(steps), f"{name}: {len(found)} grids instead of {steps}"
-        for collection, step in zip(found, steps):
-            assert (
-                collection.attrib["CollectionType"] == "Spatial" and len(collection) == 2
-            ), f"{name}: {collection.attrib}"
-            grid = collection.find("Grid")
-            with h5py.File(os.path.join(out, f"fields_{step}.h5")) as f:
-                assert float(collection.find("Time").attrib["Value"]) == float(
-                    np.ravel(f.attrs["time"])[0]
-                ), f"{name}: time of step {step}"
-                topology, geometry = grid.find("Topology"), grid.find("Geometry")
-                assert topology.attrib == {
-                    "TopologyType": "3DCoRectMesh",
-                    "Dimensions": " ".join(map(str, points)),
-                } and geometry.attrib == {"GeometryType": "ORIGIN_DXDYDZ"}, f"{name}: mesh"
-                for item, values in zip(geometry, ([0, 0, 0], width[::-1])):
-                    assert (
-                        item.attrib["Format"] == "XML"
-                        and item.attrib["Dimensions"] == "3"
-                        and [float(word) for word in item.text.split()] == list(values)
-                    ), f"{name}: {item.attrib} {item.text}"
-                names = [a.attrib["Name"] for a in grid.findall("Attribute")]
-                assert names == ["particles", "owner", "load"], f"{name}: {names}"
-                for a in grid.findall("Attribute"):
-                    item = a[0]
-                    file, dataset = item.text.split(":")
-                    assert (
-                        a.attrib["Center"] == "Cell"
-                        and file == f"fields_{step}.h5"
-                        and item.attrib["Format"] == "HDF"
-                        and item.attrib["Dimensions"] == " ".join(str(n - 1) for n in points)
-                    ), f"{name}: {a.attrib} {item.text}"
-                    data = f[dataset]
-                    assert (
-                        data.shape == tuple(cells)
-                        and data.dtype.itemsize == int(item.attrib["Precision"])
-                        and data.dtype.kind == {"Int": "i", "Float": "f"}[item.attrib["NumberType"]]
-                    ), f"{name}: {dataset}: {data.dtype} {item.attrib}"
-
+    """XDMF as ParaView's readers take it: each step and the series, also over a restart. The run's folder is returned
+    to test_paraview."""
+    c, out = COLLISIONS[dimensions], tmp / "out"
+    keys = c.small | dict(output__fields_every=20, balance__every=10, balance__clock="work", checkpoint__every=30)
+    ok_run(out, deck=c.deck, ranks=3, **keys | dict(run__steps=60))
     for step in (0, 20, 40, 60):
-        examine(f"fields_{step}.xdmf", [step])
-    examine("fields.xdmf", [0, 20, 40, 60])
-    assert (
-        run(
-            2,
-            "run",
-            collision.deck,
-            "--out",
-            out,
-            "--quiet",
-            "--restart",
-            os.path.join(out, "checkpoint_30.h5"),
-            *settings(**dict(keys, run__steps=100, output__fields_every=25)),
-        )[0]
-        == 0
-    ), "restart"
-    examine("fields.xdmf", [0, 20, 50, 75, 100])
-    return out
+        examine(out, f"fields_{step}.xdmf", [step], c)
+    examine(out, "fields.xdmf", [0, 20, 40, 60], c)
+    again = keys | dict(run__steps=100, output__fields_every=25)
+    ok_run(out, deck=c.deck, ranks=2, restart=out / "checkpoint_30.h5", **again)
+    examine(out, "fields.xdmf", [0, 20, 50, 75, 100], c)
 
 
 def in_space(values, last=1):
@@ -379,50 +223,116 @@ def widths(collision):
     return np.array(in_space(collision.box, 1.0)) / in_space(collision.cells)
 
 
+WRITTEN = {f"{name}_every": 40 for name in ("checkpoint_", "output__trajectory", "output__fields")}
+WORKED = dict(balance__every=10, balance__clock="work", balance__processes=12, balance__migrate="always")
+
+
+@pytest.fixture(scope="module", params=(2, 3))
+def results(request, tmp_path_factory):
+    """A collision and the directory of its run."""
+    out, c = tmp_path_factory.mktemp("readers") / "out", COLLISIONS[request.param]
+    keys = c.small | WORKED | WRITTEN | dict(run__steps=40, balance__model="particle_count")
+    ok_run(out, deck=c.deck, ranks=3, **keys, output__trajectory_columns="[force, position]")
+    return c, out
+
+
+@pytest.fixture
+def state(results):
+    """Positions and velocities of the checkpoint in the order of ids, from its exact numbers."""
+    ids, *vectors = exact_state(results[1] / "checkpoint_40.h5")
+    assert np.array_equal(ids, np.arange(len(ids)))
+    return [a * 2.0**-40 for a in vectors]
+
+
+@pytest.mark.group("h5py")
+def test_checkpoint(results, state):
+    collision, out = results
+    x, v = state
+    d = len(collision.box)
+    with h5py.File(out / "checkpoint_40.h5") as f:
+        g = f["particles/all"]
+        order = np.argsort(g["id/value"][0])
+        for name, exact in (("position", x), ("velocity", v)):
+            values = g[f"{name}/value"][0][order]
+            assert np.array_equal(values[:, :d], exact) and not values[:, d:].any(), name
+        assert (x >= 0).all() and (x < collision.box).all() and np.ptp(x, axis=0).min() > 10
+        assert np.array_equal(np.diag(g["box/edges/value"][0])[:d], collision.box) and g["box"].attrs["dimension"] == 3
+        assert g["position/step"][0] == 40 and abs(g["position/time"][0] - 40 * collision.dt) < 1e-15
+        assert list(f["h5md"].attrs["version"]) == [1, 1]
+    kinetic = float(table(out)[-1]["kinetic"])
+    assert kinetic == pytest.approx(0.5 * (v**2).sum(), rel=1e-6)
+    momenta = [f"momentum_{axis}" for axis in "xyz"[:d]]
+    assert rows(out).startswith(f"step,time,particles,kinetic,potential,total,{','.join(momenta)},temperature")
+
+
+def test_trajectory(results, state):
+    """A frame holds the checkpoint's state; forces cancel exactly; columns that were not asked for are missing."""
+    collision, out = results
+    d = len(collision.box)
+    with h5py.File(out / "trajectory.h5") as f:
+        g = f["particles/all"]
+        assert np.array_equal(state[0], g["position/value"][1][:, :d])
+        assert np.allclose(np.diag(g["box/edges/value"][-1])[:d], collision.box)
+        assert np.abs(g["force/value"][1].sum(axis=0)).max() == 0 and "velocity" not in g
+
+
+def test_cell_fields(results, state):
+    collision, out = results
+    fields = out / "fields_40.h5"
+    particles, load, owner = datasets(fields, "particles", "load", "owner").values()
+    count, _ = np.histogramdd(state[0], bins=collision.cells, range=[(0, side) for side in collision.box])
+    assert particles.shape == tuple(collision.cells[::-1]) and np.array_equal(count.T, particles)
+    assert np.allclose(load, particles, rtol=1e-9, atol=1e-9), "the load by the particle count"
+    assert set(np.unique(owner)) == set(range(12))
+    with h5py.File(fields) as f:
+        assert list(f.attrs["cells"]) == list(collision.cells)
+
+
 @pytest.mark.group("readers")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_mdanalysis(tmp, dimensions):
-    """Positions, velocities and box of each frame, and the mean square displacement by our ids, over a restart."""
+    """Positions, velocities and box of each frame, and the mean square displacement by our ids, over a restart. A
+    checkpoint is read alike."""
     import MDAnalysis
 
-    out, collision = os.path.join(tmp, "out"), COLLISIONS[dimensions]
-    keys = collision.small | dict(output__trajectory_every=30, checkpoint__every=60, checkpoint__keep=9)
-    for ranks, steps, start_from in ((3, 60, []), (2, 240, ["--restart", "auto"])):
-        words = settings(**dict(keys, run__steps=steps))
-        code, text = run(ranks, "run", collision.deck, "--out", out, "--quiet", *start_from, *words)
-        assert code == 0, f"to step {steps}: {text}"
-    box = np.array(collision.box)
+    c = COLLISIONS[dimensions]
+    keys = c.small | dict(output__trajectory_every=30, checkpoint__every=60, checkpoint__keep=9)
+    for ranks, steps, restart in ((3, 60, None), (2, 240, "auto")):
+        ok_run(tmp, deck=c.deck, ranks=ranks, restart=restart, **keys | dict(run__steps=steps))
+    box = np.array(c.box)
+    states = {s: [a * 2.0**-40 for a in exact_state(tmp / f"checkpoint_{s}.h5")[1:]] for s in checkpoints(tmp)}
+    universe = MDAnalysis.Universe.empty(len(states[60][0]), trajectory=True)
 
     def displacement(a, b):
         """The mean square."""
         d = (b - a)[:, :dimensions].astype("f8")
         return ((d - box * np.round(d / box)) ** 2).sum(axis=1).mean()
 
-    states = {}
-    for step in checkpoints(out):
-        with h5py.File(os.path.join(out, f"checkpoint_{step}.h5")) as f:
-            states[step] = f["exact/state"][:][np.argsort(f["exact/id"][:])] * 2.0**-40
-    universe = MDAnalysis.Universe.empty(len(states[60]), trajectory=True)
-    universe.load_new(os.path.join(out, "trajectory.h5"), format="H5MD")
-    assert len(universe.trajectory) == 9, f"MDAnalysis sees {len(universe.trajectory)} frames"
-    theirs = {
-        frame.data["step"]: (frame.time, frame.positions.copy(), frame.velocities.copy(), frame.dimensions)
-        for frame in universe.trajectory
-    }
-    assert sorted(theirs) == list(range(0, 241, 30)), f"MDAnalysis sees steps {sorted(theirs)}"
-    for step in (60, 120, 180, 240):
-        time_, *vectors, edges = theirs[step]
-        for found, ours in zip(vectors, np.split(states[step], 2, axis=1)):
-            assert np.array_equal(found[:, :dimensions], ours.astype("f4")), f"positions or velocities of step {step}"
-            assert not found[:, dimensions:].any(), f"a third axis at step {step}"
-        assert abs(time_ - step * collision.dt) < 1e-12 and np.allclose(
-            edges, [*in_space(collision.box), 90, 90, 90]
-        ), f"time and box: {theirs[step]}"
+    def frames(name, order=slice(None)):
+        universe.load_new(str(tmp / name), format="H5MD")
+        return {
+            frame.data["step"]: (
+                frame.time,
+                frame.positions[order].copy(),
+                frame.velocities[order].copy(),
+                frame.dimensions,
+            )
+            for frame in universe.trajectory
+        }
+
+    theirs = frames("trajectory.h5")
+    assert list(theirs) == list(range(0, 241, 30)), f"MDAnalysis sees steps {list(theirs)}"
+    last = np.argsort(datasets(tmp / "checkpoint_240.h5", "exact/id")["exact/id"])
+    for seen, steps in ((theirs, (60, 120, 180, 240)), (frames("checkpoint_240.h5", last), (240,))):
+        for step in steps:
+            time_, *vectors, edges = seen[step]
+            for found, ours in zip(vectors, states[step]):
+                assert np.array_equal(found[:, :dimensions], ours.astype("f4")), f"vectors of step {step}"
+                assert not found[:, dimensions:].any(), f"a third axis at step {step}"
+            assert abs(time_ - step * c.dt) < 1e-12 and np.allclose(edges, [*in_space(c.box), 90, 90, 90]), step
     for step in (120, 180, 240):
-        ours, found = displacement(states[60], states[step]), displacement(theirs[60][1], theirs[step][1])
-        assert (
-            abs(found / ours - 1) < 1e-4
-        ), f"mean square displacement from 60 to {step}: {found} by MDAnalysis, {ours} by ids"
+        ours, found = displacement(states[60][0], states[step][0]), displacement(theirs[60][1], theirs[step][1])
+        assert found == pytest.approx(ours, rel=1e-4), f"mean square displacement from 60 to {step}"
         print(f"mean square displacement from step 60 to {step}: {found:.6f} by MDAnalysis, {ours:.6f} by ids")
 
 
@@ -453,46 +363,32 @@ for t in list(reader.TimestepValues) or [0.0]:
 """
 
 
-@pytest.mark.group("readers")
+def seen_by(script, kind, file):
+    """The lines of the script by one of ParaView's readers."""
+    done = subprocess.run(["pvpython", script, kind, file], capture_output=True, text=True, timeout=HANG_SECONDS)
+    assert done.returncode == 0, done
+    lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
+    return [json.loads(line.split(" ", 1)[1]) for line in lines]
+
+
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_paraview(tmp, dimensions):
     """Bounds, times and values of single steps and of the series, over a restart, by its three readers of XDMF."""
-    script = os.path.join(tmp, "look.py")
-    with open(script, "w") as f:
-        f.write(LOOK)
-    collision, shown = COLLISIONS[dimensions], fields(os.path.join(tmp, "fields"), dimensions)
-    box, width = in_space(collision.box), widths(collision)
-    steps = [0, 20, 50, 75, 100]
-    for kind, name, which in (
-        ("S", "fields.xdmf", steps),
-        ("T", "fields.xdmf", steps),
-        ("2", "fields.xdmf", steps),
-        ("S", "fields_75.xdmf", [75]),
-        ("T", "fields_75.xdmf", [75]),
-        ("2", "fields_75.xdmf", [75]),
-    ):
-        done = subprocess.run(
-            ["pvpython", script, kind, os.path.join(shown, name)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=HANG_SECONDS,
-        )
-        lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
-        found = [json.loads(line.split(" ", 1)[1]) for line in lines]
-        assert done.returncode == 0 and len(found) == len(
-            which
-        ), f"ParaView, reader {kind}, {name}: {done.returncode} {done.stdout}"
-        for theirs, step in zip(found, which):
-            where = f"ParaView, reader {kind}, step {step}: {theirs}"
-            with h5py.File(os.path.join(shown, f"fields_{step}.h5")) as f:
-                particles = f["particles"][:]
-                assert theirs["bounds"] == [v for side in box for v in (0, side)], where
-                assert theirs["cells"] == particles.size and theirs["sums"][0] == particles.sum(), where
-                assert len(which) == 1 or abs(theirs["time"] - np.ravel(f.attrs["time"])[0]) < 1e-12, where
-                sums = [f[n][:].sum() for n in ("particles", "owner", "load")]
-                assert sums[0] > 1000 and np.allclose(theirs["sums"], sums, rtol=1e-9), f"{where}: {sums}"
+    c, script = COLLISIONS[dimensions], tmp / "look.py"
+    script.write_text(LOOK)
+    test_fields(tmp, dimensions)
+    for kind in ("S", "T", "2"):
+        for name, steps in (("fields.xdmf", [0, 20, 50, 75, 100]), ("fields_75.xdmf", [75])):
+            for theirs, step in zip(seen_by(script, kind, tmp / "out" / name), steps, strict=True):
+                where = f"ParaView, reader {kind}, step {step}: {theirs}"
+                with h5py.File(tmp / f"out/fields_{step}.h5") as f:
+                    fields, time = [f[n][:] for n in ("particles", "owner", "load")], np.ravel(f.attrs["time"])[0]
+                assert theirs["bounds"] == [v for side in in_space(c.box) for v in (0, side)], where
+                assert theirs["cells"] == fields[0].size and theirs["sums"][0] == fields[0].sum() > 1000, where
+                assert len(steps) == 1 or abs(theirs["time"] - time) < 1e-12, where
+                assert np.allclose(theirs["sums"], [a.sum() for a in fields], rtol=1e-9), where
                 # The last axis of the field is x.
-                places = np.indices(particles.T.shape).reshape(dimensions, -1)
-                place = [np.average(p + 0.5, weights=particles.T.ravel()) * w for p, w in zip(places, width)]
+                counts = fields[0].T
+                places = np.indices(counts.shape).reshape(dimensions, -1)
+                place = [np.average(p + 0.5, weights=counts.ravel()) * w for p, w in zip(places, widths(c))]
                 assert np.allclose(theirs["place"], in_space(place, 0.5), rtol=1e-9), f"{where}: {place}"

@@ -2,22 +2,18 @@
 """scripts/reproduce/messages.py --quick on simulated ranks, and what `comm.aggregate: auto` promises."""
 import json
 import os
-import subprocess
 
-from program import SOURCE, built
+from program import built, script
 
 ORDERS, AGGREGATES = ("plain", "near_first", "far_first"), ("none", "process", "node", "auto")
 pytestmark = built("build-smpi/steelyard", "build-smpi/replay_messages")
 
 
 def test_experiment(tmp):
-    script = os.path.join(SOURCE, "scripts/reproduce/messages.py")
-    subprocess.run(
-        [script, "--quick", "--no-real", "--out", tmp], check=True, env=dict(os.environ, STEELYARD_BUILD="skip")
-    )
-    with open(os.path.join(tmp, "summary.json")) as f:
-        cases = json.load(f)["cases"]
-    assert os.path.getsize(os.path.join(tmp, "messages.png")) > 10000
+    skip = dict(os.environ, STEELYARD_BUILD="skip")
+    script("reproduce/messages.py", "--quick", "--no-real", "--out", tmp, check=True, env=skip)
+    cases = json.loads((tmp / "summary.json").read_text())["cases"]
+    assert (tmp / "messages.png").stat().st_size > 10000
     workloads = {c["workload"] for c in cases}
     assert len(workloads) == 3, workloads
     for workload in workloads:

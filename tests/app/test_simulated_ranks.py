@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Ranks of a simulated cluster end in the state, and balance to the LBE, of a real run."""
 import itertools
-import json
 import os
 import re
 import subprocess
 
 import pytest
 
+import program
 from program import SOURCE, built, options, settings
 
 SIMULATE = os.path.join(SOURCE, "scripts/simulate.sh")
@@ -21,20 +21,21 @@ pytestmark = built("build-smpi/steelyard")
 
 def summary(command, out, quiet=True):
     """The summary of a run, and what it has printed."""
-    done = subprocess.run(command + ["--out", out] + ["--quiet"] * quiet, capture_output=True, text=True)
+    done = subprocess.run([*command, "--out", out, *["--quiet"] * quiet], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    with open(os.path.join(out, "summary.json")) as f:
-        return dict(json.load(f), printed=done.stdout)
+    return dict(program.summary(out), printed=done.stdout)
 
 
 def test_schedules(tmp):
     """Every way to send messages (comm:) ends in one state, on nodes of 6 ranks."""
     deck = os.path.join(SOURCE, "inputs/tiny.yaml")
     keys = dict(run__steps=12, balance__every=5, balance__clock="work", balance__migrate="always")
-    hashes = {}
-    for schedule in itertools.product(
-        ("plain", "near_first", "far_first"), ("none", "process", "node", "auto"), ("none", "links", "full")
-    ):
+    ways, hashes = (
+        ("plain", "near_first", "far_first"),
+        ("none", "process", "node", "auto"),
+        ("none", "links", "full"),
+    ), {}
+    for schedule in itertools.product(*ways):
         comm = dict(zip(("comm__order", "comm__aggregate", "comm__overlap"), schedule))
         result = summary([SIMULATE, "16", deck, *settings(**keys, **comm)], os.path.join(tmp, "_".join(schedule)))
         assert result["messages"]["nodes"] == 3

@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Three dimensions: one state whatever the ranks, threads, tiles, kernels, partitions, schedules, accelerators and
-restarts; what is written of it; and decks that mix two and three dimensions.
-
-Groups: one_hash flights restarts results.
-"""
-import csv
+restarts. Decks that mix two and three dimensions are refused."""
 import os
 
-import h5py
 import numpy as np
 import pytest
 
-import program
-from program import COLLISIONS, SOURCE, decisions, fails_with, run_words
+from program import COLLISIONS, SOURCE, datasets, decisions, fails_with, fresh, one_state, run_words, state_of
+from program import two_slabs
 
 MELT = os.path.join(SOURCE, "inputs/melt.yaml")
 COLLISION = COLLISIONS[3].deck
@@ -21,16 +16,9 @@ DROPS = os.path.join(SOURCE, "inputs/drops.yaml")
 SMALL = {
     MELT: dict(system__slabs__0__cells="[6, 7, 8]", run__steps=60, output__every=20),
     COLLISION: COLLISIONS[3].small,
-    DROPS: dict(
-        system__box="[30, 22, 19]",
-        system__slabs__0__lower="[3, 4, 3]",
-        system__slabs__0__upper="[14, 15, 14]",
-        system__slabs__1__lower="[13, 9, 5]",
-        system__slabs__1__upper="[24, 20, 16]",
-        run__steps=120,
-        output__every=40,
-    ),
+    DROPS: two_slabs([30, 22, 19], [3, 4, 3], [14, 15, 14], [13, 9, 5], [24, 20, 16]),
 }
+SMALL[DROPS] |= dict(run__steps=120, output__every=40)
 # In two dimensions: a disc that falls onto a slab.
 DISC = """system:
   box: [60, 50]
@@ -43,11 +31,6 @@ run: {dt: 0.002, steps: 200}
 BALANCED = dict(balance__every=20, balance__clock="work", balance__migrate="always")
 
 
-def state_of(deck, out, **keys):
-    return program.state_of(deck, out, **(SMALL[deck] | keys))
-
-
-@pytest.mark.group("one_hash")
 @pytest.mark.parametrize("deck", [MELT, COLLISION])
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 def test_one_hash(tmp_path, deck, precision):
@@ -69,52 +52,37 @@ def test_one_hash(tmp_path, deck, precision):
     ways += dealt[2 * (deck == MELT) + (precision == "mixed") :: 4]
     ways += [dict(accelerator__backend="host", accelerator__share=s) for s in (0.1, 0.5, 1)]
     ways += [dict(ranks=2, accelerator__backend="host", accelerator__share=0.5, accelerator__devices=2)]
-    state = state_of(deck, tmp_path / "alone", run__precision=precision)
-    for i, way in enumerate(ways):
-        assert state_of(deck, tmp_path / str(i), run__precision=precision, **way) == state, f"{deck} {precision} {way}"
+    one_state(deck, tmp_path, ways, **SMALL[deck], run__precision=precision)
 
 
-@pytest.mark.group("one_hash")
-def test_thin_boxes(tmp_path):
+@pytest.mark.parametrize("depths", ((1, 9, 9), (9, 1, 9), (9, 9, 1), (2, 8, 3), (8, 2, 2), (1, 1, 20), (3, 3, 3)))
+def test_thin_boxes(tmp_path, depths):
     """Boxes that are one, two or three cells deep along each axis, periodic where neighbours do not reach around."""
-    one = tmp_path / "deck.yaml"
-    for depths in ((1, 9, 9), (9, 1, 9), (9, 9, 1), (2, 8, 3), (8, 2, 2), (1, 1, 20), (3, 3, 3)):
-        sides = [3.0 * d + 0.3 for d in depths]
-        boundary = ["reflecting" if d == 1 else "periodic" for d in depths]
-        one.write_text(
-            f"system:\n  box: {sides}\n  boundary: [{', '.join(boundary)}]\n  slabs:\n"
-            f"    - {{lower: [0.3, 0.3, 0.3], upper: {[s - 0.6 for s in sides]}, lattice: bcc, density: 0.7, "
-            "temperature: 2}\nrun: {dt: 0.002, steps: 60}\n"
-        )
-        SMALL[one] = dict(grid__skin=0.3)
-        states = {
-            state_of(one, tmp_path / f"{depths} {ranks} {isa}", ranks=ranks, isa=isa)
-            for ranks in (1, 2, 3)
-            for isa in ("avx2", "portable")
-        }
-        assert len(states) == 1, f"{depths}: {states}"
+    deck, sides = tmp_path / "deck.yaml", [3.0 * d + 0.3 for d in depths]
+    boundary = ["reflecting" if d == 1 else "periodic" for d in depths]
+    deck.write_text(
+        f"system:\n  box: {sides}\n  boundary: [{', '.join(boundary)}]\n  slabs:\n"
+        f"    - {{lower: [0.3, 0.3, 0.3], upper: {[s - 0.6 for s in sides]}, lattice: bcc, density: 0.7, "
+        "temperature: 2}\nrun: {dt: 0.002, steps: 60}\n"
+    )
+    ways = [dict(ranks=ranks, isa=isa) for ranks in (1, 2, 3) for isa in ("avx2", "portable")]
+    one_state(deck, tmp_path, ways, grid__skin=0.3)
 
 
-@pytest.mark.group("one_hash")
-def test_balls(tmp_path):
+@pytest.mark.parametrize("drops", (True, False), ids=("drops", "disc"))
+def test_balls(tmp_path, drops):
     """Two drops in space, whose corners overlap, and a disc in the plane: any ranks, threads, tiles, and a restart."""
-    disc = tmp_path / "disc.yaml"
-    disc.write_text(DISC)
-    SMALL[disc] = dict(run__steps=200)
-    for deck in (DROPS, disc):
-        name, half = os.path.basename(deck), SMALL[deck]["run__steps"] // 2
-        state = state_of(deck, tmp_path / f"{name} alone")
-        ways = [dict(ranks=2), dict(ranks=3), dict(threads=2), dict(grid__tile=4)]
-        ways += [dict(ranks=3, **BALANCED, balance__partition__cut="cells")]
-        for i, way in enumerate(ways):
-            assert state_of(deck, tmp_path / f"{name} {i}", **way) == state, f"{name} {way}"
-        out = tmp_path / f"{name} restarted"
-        state_of(deck, out, ranks=2, run__steps=half, checkpoint__every=half)
-        keys = SMALL[deck] | dict(system__slabs__1__shape="box")
-        # Boxes between the corners of the drops would overlap.
-        code, says = (2, ()) if deck == DROPS else (3, "slabs.1.shape differs")
-        fails_with(code, says, 0, *run_words(out, deck=deck, restart="auto", **keys))
-        assert state_of(deck, out, ranks=3, restart="auto") == state, name
+    deck, small = (DROPS, SMALL[DROPS]) if drops else (tmp_path / "disc.yaml", dict(run__steps=200))
+    if not drops:
+        deck.write_text(DISC)
+    ways = [dict(ranks=2), dict(ranks=3), dict(threads=2), dict(grid__tile=4)]
+    ways += [dict(ranks=3, **BALANCED, balance__partition__cut="cells")]
+    state, out, half = one_state(deck, tmp_path, ways, **small), tmp_path / "restarted", small["run__steps"] // 2
+    state_of(deck, out, 2, **small | dict(run__steps=half, checkpoint__every=half))
+    # Boxes between the corners of the drops would overlap.
+    code, says = (2, ()) if drops else (3, "slabs.1.shape differs")
+    fails_with(code, says, 0, *run_words(out, deck=deck, restart="auto", **small, system__slabs__1__shape="box"))
+    assert state_of(deck, out, 3, restart="auto", **small) == state
 
 
 @pytest.mark.group("flights")
@@ -129,70 +97,38 @@ def test_flights(tmp_path, boundary, velocity):
         f"    - {{lower: [1, 1, 1], upper: [1.1, 1.1, 1.1], density: 0.3, velocity: {list(velocity)}}}\n"
         f"run: {{dt: 0.01, steps: {steps}}}\noutput: {{trajectory_every: {steps}}}\n"
     )
-    SMALL[deck] = {}
     way = 1 + 0.01 * steps * np.array(velocity)
     end = way % side if boundary == "periodic" else side - np.abs(way % (2 * side) - side)
-    zones = dict(accelerator__backend="host", accelerator__controller="fixed")
+    zones, frames = dict(accelerator__backend="host", accelerator__controller="fixed"), "particles/all/position/value"
     ways = [dict(), dict(ranks=8, grid__tile=4)] + [dict(accelerator__share=share, **zones) for share in (0.7, 1)]
-    for i, keys in enumerate(ways):
-        state_of(deck, tmp_path / str(i), **keys)
-        with h5py.File(tmp_path / str(i) / "trajectory.h5") as t:
-            at = t["particles/all/position/value"][-1][0]
+    for keys in ways:
+        state_of(deck, fresh(tmp_path / "out"), **keys)
+        at = datasets(tmp_path / "out/trajectory.h5", frames)[frames][-1][0]
         assert np.allclose(at, end, rtol=0, atol=1e-9), f"{keys}: at {at}, not {end}"
 
 
 @pytest.mark.group("restarts")
-def test_restarts(tmp_path):
+@pytest.mark.parametrize("deck", (MELT, COLLISION))
+def test_restarts(tmp_path, deck):
     """From n ranks to m, with balancing and an accelerator on the way; a deck of the other dimension is refused."""
-    for deck in (MELT, COLLISION):
-        whole = state_of(deck, tmp_path / "whole", ranks=2)
-        os.rename(tmp_path / "whole", tmp_path / f"whole_{os.path.basename(deck)}")
-        for i, (before, after, keys) in enumerate(
-            [(1, 3, {}), (3, 2, BALANCED), (4, 1, dict(accelerator__backend="host")), (2, 7, dict(grid__tile=5))]
-        ):
-            out = tmp_path / f"{os.path.basename(deck)} {i}"
-            half = SMALL[deck]["run__steps"] // 2
-            state_of(deck, out, ranks=before, run__steps=half, checkpoint__every=half, **keys)
-            again = state_of(deck, out, ranks=after, restart="auto", **keys)
-            assert again == whole, f"{deck} from {before} to {after}, {keys}"
-    file = tmp_path / f"{os.path.basename(COLLISION)} 0" / f"checkpoint_{half}.h5"
-    fails_with(3, "system.box differs", 0, *run_words(tmp_path / "flat", restart=file))
-
-
-@pytest.mark.group("results")
-def test_results(tmp_path):
-    """Columns, cell fields and trajectories have three axes."""
-    out = tmp_path / "out"
-    keys = dict(output__fields_every=40, output__trajectory_every=40, output__trajectory_columns="[position, force]")
-    state_of(COLLISION, out, ranks=3, **keys, **BALANCED)
-    with open(out / "thermo.csv") as f:
-        table = list(csv.DictReader(f))
-    assert list(table[0])[6:10] == ["momentum_x", "momentum_y", "momentum_z", "temperature"], "columns"
-    with h5py.File(out / "trajectory.h5") as t, h5py.File(out / "fields_120.h5") as f:
-        position, force = (t[f"particles/all/{name}/value"][-1] for name in ("position", "force"))
-        edges = t["particles/all/box/edges/value"][-1]
-        assert np.allclose(edges, np.diag([42, 21, 19.5])), f"edges {edges}"
-        assert (position.min(0) >= 0).all() and (position.max(0) < [42, 21, 19.5]).all() and position[:, 2].std() > 1
-        # Reflecting walls take momentum, pairs do not: the sum of forces is zero to rounding.
-        assert np.abs(force.sum(0)).max() < 1e-9 * np.abs(force).sum(), f"forces add up to {force.sum(0)}"
-        counts = f["particles"][:]  # [z, y, x]
-        cells = np.array(counts.shape[::-1])
-        width = np.diag(edges) / cells
-        place = np.minimum((position / width).astype(int), cells - 1)
-        found = np.zeros(counts.shape, dtype=int)
-        np.add.at(found, (place[:, 2], place[:, 1], place[:, 0]), 1)
-        assert (found == counts).all(), "particles of cells"
-        assert sorted(np.unique(f["owner"][:])) == [0, 1, 2], "owners"
-        assert list(f.attrs["cells"]) == list(cells)
+    small, out = SMALL[deck], tmp_path / "out"
+    whole, half = state_of(deck, tmp_path / "whole", 2, **small), small["run__steps"] // 2
+    for before, after, keys in (
+        (1, 3, {}), (3, 2, BALANCED), (4, 1, dict(accelerator__backend="host")), (2, 7, dict(grid__tile=5)),
+    ):  # fmt: skip
+        state_of(deck, fresh(out), before, **small | keys | dict(run__steps=half, checkpoint__every=half))
+        again = state_of(deck, out, after, restart="auto", **small | keys)
+        assert again == whole, f"{deck} from {before} to {after}, {keys}"
+    words = run_words(tmp_path / "flat", restart=out / f"checkpoint_{half}.h5")
+    fails_with(3, "system.box differs", 0, *words)
 
 
 @pytest.mark.group("results")
 def test_decisions(tmp_path):
     """By counted work, a balancing finds the collision in space as in the plane; all models see it."""
-    keys = dict(
-        balance__processes=24, balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]"
-    )
-    state_of(COLLISION, tmp_path / "out", ranks=2, **keys, **BALANCED)
+    models = "[time_average, moving_average, particle_count, hybrid, a1, b1]"
+    keys = dict(balance__processes=24, balance__compare=models)
+    state_of(COLLISION, tmp_path / "out", 2, **SMALL[COLLISION], **keys, **BALANCED)
     last = [r for r in decisions(tmp_path / "out") if int(r["step"]) == 100]
     assert len(last) == 7 and all(0.5 < float(r["lbe_model"]) <= 1 for r in last), f"{last}"
     assert any(r["driver"] == "1" and float(r["lbe_model"]) > 0.9 for r in last), f"{last}"

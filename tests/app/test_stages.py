@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The job scripts of scripts/jobs in a plain shell: launchers, threads, stages, tasks.
-
-Group: stages.
-"""
+"""The job scripts of scripts/jobs in a plain shell: launchers, threads, stages, tasks."""
 import os
-import subprocess
 
 import pytest
 
 from program import DECK, HANG_SECONDS, SOURCE, checkpoints, decisions, environment, hash_of, ok_run, options, rows
+from program import script as run_script
 from program import summary
 
-pytestmark = pytest.mark.group("stages")
 SRUN = """#!/bin/sh
 printf "%s\\n" "$*" "$OMP_NUM_THREADS" >"{seen}"
 while [ "${{1#-}}" != "$1" ]; do case $1 in -n) shift;; esac; shift; done
@@ -21,14 +17,8 @@ exec "$@"
 
 def job(stage, ranks, code=0, script="collision", **variables):
     """A stage of a job that ends with this exit code."""
-    done = subprocess.run(
-        ["bash", os.path.join(SOURCE, f"scripts/jobs/{script}.sh")],
-        env=environment() | variables | dict(STAGE=str(stage), RANKS=str(ranks), BINARY=options.binary),
-        cwd=SOURCE,
-        capture_output=True,
-        text=True,
-        timeout=HANG_SECONDS,
-    )
+    variables = environment() | variables | dict(STAGE=str(stage), RANKS=str(ranks), BINARY=options.binary)
+    done = run_script(f"jobs/{script}.sh", env=variables, cwd=SOURCE, timeout=HANG_SECONDS)
     assert done.returncode == code, f"stage {stage} of {script}, {variables}: {done.returncode} {done.stderr}"
     return done
 

@@ -1,28 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Trajectories over ranks, restarts, damage and kills. Groups: trajectory trajectory_kills."""
+"""Trajectories over ranks, restarts, damage and kills."""
 import os
 import random
 import signal
 import time
 
-import h5py
 import numpy as np
 import pytest
 
-from program import (
-    HANG_SECONDS,
-    QUICK,
-    checkpoints,
-    damage,
-    fails_with,
-    ok_run,
-    options,
-    processes_of,
-    rows_written,
-    run_words,
-    start,
-    wait_for_rows,
-)
+from program import HANG_SECONDS, QUICK, checkpoints, damage, datasets, exact_state, fails_with, ok_run, options
+from program import processes_of, rows_written, run_words, same_run, start, wait_for_rows, wait_until
 
 TRAJECTORY = dict(
     run__steps=240, output__every=60, output__trajectory_every=12, checkpoint__every=60, checkpoint__keep=9
@@ -32,9 +19,9 @@ TO_60 = TRAJECTORY | dict(run__steps=60)
 
 def frames_of(out):
     """Steps and positions of all frames of a run's trajectory."""
-    with h5py.File(os.path.join(out, "trajectory.h5")) as f:
-        g = f["particles/all"]
-        return list(g["position/step"][:]), g["position/value"][:]
+    path = os.path.join(out, "trajectory.h5")
+    steps, positions = datasets(path, "particles/all/position/step", "particles/all/position/value").values()
+    return list(steps), positions
 
 
 def bytes_of(out):
@@ -54,15 +41,12 @@ def whole(tmp_path_factory):
 def test_frames(whole):
     """Frames hold the positions of the checkpoints in the order of ids."""
     steps, positions = frames_of(whole)
-    assert steps == list(range(0, 241, 12))
-    assert not positions[:, :, 2].any()
+    assert steps == list(range(0, 241, 12)) and not positions[:, :, 2].any()
     for step in checkpoints(whole):
-        with h5py.File(whole / f"checkpoint_{step}.h5") as f:
-            state = f["exact/state"][:][np.argsort(f["exact/id"][:])]
-        assert np.array_equal(positions[steps.index(step)][:, :2], state[:, :2] * 2.0**-40), step
+        _, x, _ = exact_state(whole / f"checkpoint_{step}.h5")
+        assert np.array_equal(positions[steps.index(step)][:, :2], x * 2.0**-40), step
 
 
-@pytest.mark.group("trajectory")
 @pytest.mark.parametrize("ranks", (3, 7))
 def test_same_bytes(tmp, whole, ranks):
     out = tmp / "out"
@@ -71,7 +55,6 @@ def test_same_bytes(tmp, whole, ranks):
     assert not [n for n in os.listdir(out) if n.endswith(".tmp")], os.listdir(out)
 
 
-@pytest.mark.group("trajectory")
 @pytest.mark.parametrize("first, second", ((3, 2), (7, 1)))
 def test_earlier_checkpoint(tmp, whole, first, second):
     """Frames after the checkpoint come again, and more than the file had room for."""
@@ -83,7 +66,6 @@ def test_earlier_checkpoint(tmp, whole, first, second):
     assert found == steps and np.array_equal(values, positions), found
 
 
-@pytest.mark.group("trajectory")
 def test_other_columns(tmp, whole):
     """Other columns begin another file; the old one stays."""
     out = tmp / "out"
@@ -94,7 +76,6 @@ def test_other_columns(tmp, whole):
     assert found == list(range(72, 241, 12)) and np.array_equal(values, frames_of(whole)[1][6:]), found
 
 
-@pytest.mark.group("trajectory")
 def test_damaged(tmp):
     """A damaged file is put aside, not continued."""
     out = tmp / "out"
@@ -104,7 +85,6 @@ def test_damaged(tmp):
     assert frames_of(out)[0] == list(range(72, 241, 12)) and (out / "previous_1/trajectory.h5").exists(), text
 
 
-@pytest.mark.group("trajectory")
 def test_without_frames(tmp):
     """A restart without frames of its own leaves the file alone."""
     out = tmp / "out"
@@ -115,56 +95,59 @@ def test_without_frames(tmp):
     assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
 
 
-@pytest.mark.group("trajectory")
 @pytest.mark.parametrize("columns", ("[]", "[position, position]", "[mass]", "position"))
 def test_bad_columns(tmp, columns):
     words = run_words(tmp / "out", output__trajectory_columns=columns)
     fails_with(2, "trajectory_columns", 1, *words)
 
 
-def killed(out, words, rng):
-    """Whether a run, or one of its ranks, could be killed before its end."""
+def kill_at_random(draw, out, words):
+    """Starts the run, kills a rank or mpiexec, and waits for the end of all. Returns the seconds until that end, or
+    None if the run has finished before."""
     there = rows_written(out)
     process = start(2, *words)
-    # Moments go by the run's own progress, however fast the machine is: before the first row, or after some.
-    wait_for_rows(out, there + rng.randint(-1, 3), process)
-    time.sleep(rng.uniform(0, 0.1))
+    # Moments go by the run's own progress, however fast the machine is. Start-up, restart, steps and writing of
+    # checkpoints are all hit.
+    if draw.random() < 0.8:
+        wait_for_rows(out, there + draw.randint(-1, 8), process)
+    time.sleep(draw.uniform(0, 0.2))
     if process.poll() is not None:
-        return False
+        return None
     ranks = processes_of(out)
-    os.kill(rng.choice(ranks) if rng.random() < 0.7 and ranks else process.pid, signal.SIGKILL)
-    process.wait(timeout=HANG_SECONDS)
-    end = time.monotonic() + HANG_SECONDS
-    while processes_of(out) and time.monotonic() < end:
-        time.sleep(0.01)
+    os.kill(draw.choice(ranks) if draw.random() < 0.6 and ranks else process.pid, signal.SIGKILL)
+    begin = time.monotonic()
+    gone = wait_until(lambda: process.poll() is not None and not processes_of(out), HANG_SECONDS)
+    assert gone, "the job outlives its kill"
     process.stderr.close()
-    return True
+    return time.monotonic() - begin
 
 
+@pytest.mark.group("trajectory_kills")
 def test_trajectory_kills(tmp):
-    """kill -9 at random times: the file opens with every frame up to the last checkpoint, all that it shows is right, a
-    restart goes on."""
-    keys = QUICK | dict(run__steps=1500, output__every=60, output__trajectory_every=3, checkpoint__every=30)
+    """kill -9 of a rank or of mpiexec at random times: the job is gone. The trajectory opens with every frame up to the
+    last checkpoint, and all that it shows is right. A restart goes on to the same end."""
+    keys = QUICK | dict(run__steps=1500, output__every=30, output__trajectory_every=3, checkpoint__every=10)
     whole = tmp / "whole"
     ok_run(whole, ranks=2, **keys)
     steps, positions = frames_of(whole)
-    rng = random.Random(11)
-    wanted, done, runs, frames = 40 if options.full else 6, 0, 0, 0
-    while done < wanted:
+    draw, wanted, ends, runs, frames = random.Random(11), 100 if options.full else 10, [], 0, 0
+    while len(ends) < wanted:
         out = tmp / f"run{runs}"
         words = run_words(out, "--force", restart="auto", **keys)
         runs += 1
-        while done < wanted and killed(out, words, rng):
-            done += 1
+        while len(ends) < wanted and (end := kill_at_random(draw, out, words)) is not None:
+            ends.append(end)
             last = max(checkpoints(out), default=-1)
             if last < 0 and not (out / "trajectory.h5").exists():
                 continue
             found, values = frames_of(out)
             n = len(found)
-            assert found == steps[:n] and n > last // 3, f"kill {done}: frames {found[-3:]}, checkpoint {last}"
-            assert np.array_equal(values, positions[:n]), f"kill {done}: a frame that was not finished is shown"
+            assert found == steps[:n] and n > last // 3, f"kill {len(ends)}: frames {found[-3:]}, checkpoint {last}"
+            assert np.array_equal(values, positions[:n]), f"kill {len(ends)}: a frame that was not finished is shown"
             frames += n
         ok_run(out, "--force", ranks=2, restart="auto", **keys)
-        assert bytes_of(out) == bytes_of(whole), "after kills"
-    print(f"{done} kills in {runs} runs; {frames} frames were there after them")
+        assert bytes_of(out) == bytes_of(whole) and same_run(out, whole), "after kills"
+    print(
+        f"{len(ends)} kills in {runs} runs; {frames} frames were there; the slowest job took {max(ends):.2f} s to end"
+    )
     assert frames > 0, "no kill left a frame"

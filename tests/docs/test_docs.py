@@ -31,14 +31,11 @@ def tracked():
     """The files of the checkout, or of an unpacked archive; also where there is no git."""
     listing = ["git", "-C", SOURCE, "ls-files", "-z"]
     found = shutil.which("git") and subprocess.run(listing, stdout=subprocess.PIPE, text=True)
-    names = found.stdout.split("\0") if found else []
-    if not found or found.returncode != 0:
-        names = [
-            os.path.relpath(os.path.join(folder, n), SOURCE)
-            for folder, _, files in os.walk(SOURCE)
-            if not re.search(r"/(build|out|results|\.git)", folder)
-            for n in files
-        ]
+    if found and found.returncode == 0:
+        names = found.stdout.split("\0")
+    else:
+        paths = (os.path.join(folder, n) for folder, _, files in os.walk(SOURCE) for n in files)
+        names = [os.path.relpath(p, SOURCE) for p in paths if not re.search(r"/(build|out|results|\.git)", p)]
     return [name for name in names if os.path.isfile(os.path.join(SOURCE, name))]
 
 
@@ -132,39 +129,39 @@ def keys_of(folder, *arguments):
     return names
 
 
-def unknown_names(folder, source):
-    """(page, line, what is wrong) of keys, options, scripts and STEELYARD_... names in inline code and commands."""
+def known_keys(folder):
+    """The keys of all decks."""
     others = ("system.potential.kind=mie", "load.kind=uniform", "load={kind: dataset, file: a.h5}")  # not in all decks
     keys = keys_of(folder, "inputs/tiny.yaml").union(*(keys_of(folder, "inputs/tiny.yaml", "--set", s) for s in others))
     # No deck here names a file of particles, or what acts on them besides each other.
     for section in ("system.from", "system.walls", "system.thermostat"):
-        table = read("docs/deck.md").partition(f"## {section}\n")[2].partition("\n## ")[0]
-        keys |= {section} | {f"{section}.{name}" for name in re.findall(r"^\| `(\w+)`", table, re.M)}
-    keys.add("system.gravity")
-    keys |= keys_of(folder, "inputs/droplet.yaml")
+        rows = read("docs/deck.md").partition(f"## {section}\n")[2].partition("\n## ")[0]
+        keys |= {section} | {f"{section}.{name}" for name in re.findall(r"^\| `(\w+)`", rows, re.M)}
+    keys |= {"system.gravity"} | keys_of(folder, "inputs/droplet.yaml")
     # The example of an output adds a key of its own.
-    keys |= {f"output.{n}_every" for _, _, code in SPANS for n in re.findall(r'^add\((\w+), "steps between', code)}
-    sections = "|".join({name for key in keys for name in key.split(".")[:-1]})
+    return keys | {f"output.{n}_every" for *_, code in SPANS for n in re.findall(r'^add\((\w+), "steps between', code)}
+
+
+def helps_of(folder):
+    """The help of each program and script of the text."""
+    pattern = r"scripts/(?:[\w/]+\.sh|(?:(?:bench|reproduce)/\w+|report|(?:export|import)_\w+|weight)\.py)"
     scripts = {
-        s
-        for _, _, code in SPANS
-        for s in re.findall(
-            r"scripts/(?:[\w/]+\.sh|(?:(?:bench|reproduce)/\w+|report|(?:export|import)_\w+|weight)\.py)", code
-        )
-        if os.access(os.path.join(SOURCE, s), os.X_OK)
+        s for *_, code in SPANS for s in re.findall(pattern, code) if os.access(os.path.join(SOURCE, s), os.X_OK)
     }
-    helps = {
-        p: execute([*p.split(), "--help"], 60, folder)[0]
-        for p in ["build/steelyard " + c for c in ("run", "partition", "predict", "replay", "info", "check", "")]
-        + ["build/replay_messages"]
-        + sorted(scripts)
-    }
+    commands = ["build/steelyard " + c for c in ("run", "partition", "predict", "replay", "info", "check", "")]
+    programs = [*commands, "build/replay_messages", *sorted(scripts)]
+    return {p: execute([*p.split(), "--help"], 60, folder)[0] for p in programs}
+
+
+def unknown_names(folder, source):
+    """(page, line, what is wrong) of keys, options, scripts and STEELYARD_... names in inline code and commands."""
+    keys, helps = known_keys(folder), helps_of(folder)
+    sections = "|".join({name for key in keys for name in key.split(".")[:-1]})
     for page, line, code in SPANS:
         for name in re.findall(rf"(?<![\w./<>-])((?:{sections})(?:\.\w+)+)", code):
             plain = re.sub(r"\.\d+\b", "", name)
-            if not re.search(r"\.(csv|json|h5|yaml|cpp|hpp|py|pdf)$", name) and not any(
-                ("." + k).endswith("." + plain) for k in keys
-            ):
+            is_file = re.search(r"\.(csv|json|h5|yaml|cpp|hpp|py|pdf)$", name)
+            if not is_file and not any(("." + k).endswith("." + plain) for k in keys):
                 yield page, line, f"no deck has a key {name}"
         named = re.findall(r"scripts/[\w/*.]*\w", code)
         yield from (
@@ -183,16 +180,8 @@ def unknown_names(folder, source):
 def execute(command, timeout, folder):
     """Output and exit code of a command in a folder; None after the time limit, which ends all that it started."""
     environment = dict(os.environ, OMP_NUM_THREADS="1", STEELYARD_SETUP="skip", HOME=folder)
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=environment,
-        cwd=folder,
-        start_new_session=True,
-    )
+    streams = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    process = subprocess.Popen(command, **streams, env=environment, cwd=folder, start_new_session=True)
     try:
         return process.communicate(timeout=timeout)[0], process.returncode
     except subprocess.TimeoutExpired:
@@ -210,10 +199,10 @@ def parse():
         commands += [(page, *c) for c in of_page]
         spans += [(page, *c) for c in code] + [(page, *c[:2]) for c in of_page]
         problems += [f"{page}:{line}: {what}" for line, what in wrong]
-    for entry in [e for number, e in enumerate(COMMANDS) if number not in used]:
-        problems.append(
-            f"tests/docs/commands.py: no command starts with {entry[1]!r} any more: remove the entry, or mend it"
-        )
+    unused = [entry[1] for number, entry in enumerate(COMMANDS) if number not in used]
+    problems += [
+        f"commands.py: no command starts with {start!r} any more: remove the entry, or mend it" for start in unused
+    ]
     return commands, spans, problems
 
 
@@ -258,13 +247,11 @@ def test_every_command_has_an_entry():
     assert not PROBLEMS
 
 
-@pytest.mark.group("text")
 @pytest.mark.parametrize("page", PAGES)
 def test_links(page):
     assert not list(broken_links(page))
 
 
-@pytest.mark.group("text")
 def test_sizes_of_the_files_to_read_first():
     rows = re.findall(r"^\| `([\w/.]+)` \| (\d+) \|", read("docs/architecture.md"), re.M)
     assert len(rows) >= 12
@@ -272,7 +259,6 @@ def test_sizes_of_the_files_to_read_first():
         assert abs(read(path).count("\n") / int(said) - 1) < 0.5, f"{path} has other than {said} lines"
 
 
-@pytest.mark.group("text")
 def test_names(copy):
     code = r"(\.(cpp|hpp|in|sh|cmake)|CMakeLists\.txt)$"
     assert not list(unknown_names(copy, "".join(read(n) for n in FILES if re.search(code, n))))

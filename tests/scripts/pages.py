@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Runs of all kinds, their reports, and a browser to look at them."""
 import base64
-import csv
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 import time
 import zlib
 
-from program import COLLISIONS, DECK, HANG_SECONDS, SOURCE, checkpoints, ok_run, options, run, run_words, settings
-from program import start
+from program import COLLISIONS, DECK, HANG_SECONDS, checkpoints, kill, ok, ok_run, printed, run_words, script, settings
+from program import start, wait_until
 
 SMALL = dict(run__steps=240, output__every=40, balance__every=20, balance__clock="work", balance__processes=6)
 
 
 def report(*arguments, **more):
-    command = [sys.executable, os.path.join(SOURCE, "scripts", "report.py"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS, **more)
+    return script("report.py", *arguments, timeout=HANG_SECONDS, **more)
 
 
 def made(*arguments):
+    """The path of a page of results."""
     done = report(*arguments)
     assert done.returncode == 0, done.stderr
     return re.fullmatch("wrote (.*)\n", done.stdout)[1]
@@ -35,37 +30,40 @@ def data_of(path, part="runs"):
     return json.loads(zlib.decompress(base64.b64decode(packed)))[part]
 
 
+def shown_of(out):
+    """The data of the only run on a page of its results."""
+    (run,) = data_of(made(out))
+    return run
+
+
+def sentences(out):
+    """The findings on that page."""
+    return " ".join(f["text"] for f in shown_of(out)["findings"])
+
+
 def steelyard(out, ranks, deck=DECK, *arguments, **values):
     ok_run(out, *arguments, deck=deck, ranks=ranks, **values)
     return out
-
-
-def rows_of(out, name):
-    with open(os.path.join(out, name), newline="") as f:
-        return list(csv.DictReader(f))
 
 
 def killed(out):
     """A run that is killed, and goes on with other ranks."""
     often = {**SMALL, "checkpoint__every": 80}
     process = start(0, *run_words(out, **often | dict(run__steps=100000)))
-    while len(checkpoints(out)) < 2 and process.poll() is None:
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    wait_until(lambda: len(checkpoints(out)) >= 2 or process.poll() is not None)
+    kill(process)
     return steelyard(out, 3, DECK, "--restart", "auto", **{**often, "run__steps": max(checkpoints(out)) + 240})
 
 
 def partition(out):
     machine = settings(machine__nodes=3, machine__cores_per_cpu=3, machine__accelerators_per_node="[2, 0, 1]")
-    command = [options.binary, "partition", DECK, "--out", out, *machine]
-    assert subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
+    printed(0, "partition", DECK, "--out", out, *machine)
     return out
 
 
 def predicted(out):
     """A run beside what was predicted of it."""
-    assert run(0, "predict", DECK, "--out", f"{out}_before", "--processes", "1,2", "--quiet")[0] == 0
+    ok(0, "predict", DECK, "--out", f"{out}_before", "--processes", "1,2", "--quiet")
     return steelyard(out, 2, DECK, "--prediction", f"{out}_before/predict.json", run__steps=40, balance__every=20)
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The numbers that a report shows, section by section, are those of the CSV and JSON files."""
 import json
-import os
 import re
 
 import numpy as np
 import pytest
 
-from pages import SMALL, made, rows_of, steelyard
+from pages import SMALL, made, steelyard
+from program import checkpoints, summary, table
 
 CHARTS = """return report.charts.map((c) => [c.root.closest('section').id, c.root.closest('.chart').parentNode.innerText
   .split('\\n')[0], c.series.slice(1).map((s) => s.label), c.data.map((d) => [...d])])"""
@@ -40,43 +40,38 @@ def cells_of(browser, section):
     return browser.run(f"return {rows}.map((r) => [...r.cells].map((c) => c.innerText))")
 
 
-@pytest.mark.group("numbers")
 def test_summary_and_what_ran(runs, browser):
     out = runs["killed"]
     browser.open(made(out))
-    with open(os.path.join(out, "summary.json")) as f:
-        summary = json.load(f)
-    figures = "[...document.querySelectorAll('.figures div')]"
+    s, figures = summary(out), "[...document.querySelectorAll('.figures div')]"
     facts = dict(browser.run(f"return {figures}.map((d) => [...d.children].map((c) => c.innerText))"))
-    wall = float(rows_of(out, "timing.csv")[-1]["wall_seconds"])  # the summary's is of the last start
-    assert facts.pop("ranks x threads") == f"{summary['ranks']} x {summary['threads']}"
+    wall = float(table(out, "timing.csv")[-1]["wall_seconds"])  # the summary's is of the last start
+    assert facts.pop("ranks x threads") == f"{s['ranks']} x {s['threads']}"
     assert {name: shown(text) for name, text in facts.items()} == {
-        "particles": summary["particles"],
-        "steps": summary["steps"],
-        "processes": summary["processes"],
+        "particles": s["particles"],
+        "steps": s["steps"],
+        "processes": s["processes"],
         "wall time, 2 starts": pytest.approx(wall, rel=1e-3),
-        "atom-steps a second": pytest.approx(summary["particles"] * summary["steps"] / wall, rel=1e-3),
-        "overall LBE": pytest.approx(next(iter(summary["overall_lbe"].values())), rel=1e-3),
-        "energy drift": pytest.approx(summary["energy_drift"], rel=0.06),
+        "atom-steps a second": pytest.approx(s["particles"] * s["steps"] / wall, rel=1e-3),
+        "overall LBE": pytest.approx(next(iter(s["overall_lbe"].values())), rel=1e-3),
+        "energy drift": pytest.approx(s["energy_drift"], rel=0.06),
     }
     said = dict(cells_of(browser, "run"))
-    with open(os.path.join(out, "run.json")) as f:
-        starts = [s["step"] for s in json.load(f)["starts"]]
-    kept = sorted(int(n[11:-3]) for n in os.listdir(out) if n.startswith("checkpoint_"))
-    assert said["state hash"] == summary["state_hash"] and said["command"] == " ".join(summary["command_line"])
-    assert said["starts"] == f"start at step 0, restart at step {starts[1]:,}"
-    assert summary["build"]["commit"] in said["program"]
-    assert said["checkpoints"] == "steps " + ", ".join(f"{s:,}" for s in kept) and said["end, UTC"] == summary["date"]
-    assert shown(said["peak memory of a rank"]) == pytest.approx(summary["peak_resident_bytes"]["max"], rel=1e-3)
-    with open(os.path.join(out, "deck.yaml")) as f:
-        assert browser.run("return document.querySelector('#run pre').textContent") == f.read()
+    starts = [start["step"] for start in json.loads((out / "run.json").read_text())["starts"]]
+    assert said["state hash"] == s["state_hash"] and said["command"] == " ".join(s["command_line"])
+    assert (
+        said["starts"] == f"start at step 0, restart at step {starts[1]:,}" and s["build"]["commit"] in said["program"]
+    )
+    kept = ", ".join(f"{step:,}" for step in checkpoints(out))
+    assert said["checkpoints"] == "steps " + kept and said["end, UTC"] == s["date"]
+    assert shown(said["peak memory of a rank"]) == pytest.approx(s["peak_resident_bytes"]["max"], rel=1e-3)
+    assert browser.run("return document.querySelector('#run pre').textContent") == (out / "deck.yaml").read_text()
 
 
-@pytest.mark.group("numbers")
 def test_balancing_energies_and_speeds(runs, browser):
     out = runs["plane"]
     browser.open(made(out))
-    charts, balance, thermo = charts_of(browser), rows_of(out, "balance.csv"), rows_of(out, "thermo.csv")
+    charts, balance, thermo = charts_of(browser), table(out, "balance.csv"), table(out, "thermo.csv")
     models = list(dict.fromkeys(r["model"] for r in balance))
     for (section, heading), column in {
         ("map", "LBE (\u25b2 cells moved, \u2022 partition kept)"): "lbe",
@@ -90,8 +85,7 @@ def test_balancing_energies_and_speeds(runs, browser):
         "largest": columns(driver, "step", "max_seconds"),
         "mean": columns(driver, "step", "mean_seconds"),
     }
-    with open(os.path.join(out, "summary.json")) as f:
-        overall = json.load(f)["overall_lbe"]
+    overall = summary(out)["overall_lbe"]
     for name, lbe, moved, kept in cells_of(browser, "balance")[1:]:
         decisions = [r["decision"] == "moved" for r in balance if r["model"] == name.split()[0]]
         assert (int(moved), int(kept)) == (sum(decisions), len(decisions) - sum(decisions))
@@ -105,7 +99,7 @@ def test_balancing_energies_and_speeds(runs, browser):
     total, kinetic = columns(thermo, "total", "kinetic")
     change = charts.pop(("energies", "Change of the total energy, of the largest kinetic energy"))["change"][1]
     assert change == pytest.approx([(t - total[0]) / max(kinetic) for t in total], rel=1e-9, abs=1e-18)
-    resources = rows_of(out, "resources.csv")
+    resources = table(out, "resources.csv")
     assert charts.pop(("speeds", "Time of a step")) == {
         f"process {p}": columns(resources, "step", "seconds", resource=str(p)) for p in range(6)
     }
@@ -115,7 +109,6 @@ def test_balancing_energies_and_speeds(runs, browser):
     assert held == [steps, [columns(resources, "speed", step=str(s))[0] for s in steps]]
 
 
-@pytest.mark.group("numbers")
 @pytest.mark.parametrize("given", [(), ("heat",), ("work",), ("heat", "work")])
 def test_energy_that_a_run_is_given(given, browser, tmp_path):
     """The check of the physics is of what the motion keeps: heat and work are no error of the time step."""
@@ -131,12 +124,11 @@ def test_energy_that_a_run_is_given(given, browser, tmp_path):
     assert held == {name: ([0, 1, 2, 3], [0, 7, 14, 21]) for name in given}
 
 
-@pytest.mark.group("numbers")
 def test_ranks(runs, browser):
     """Bars and the heat map show what lies between the sums of ranks.csv, a step."""
     out = runs["plane"]
     browser.open(made(out))
-    rows = rows_of(out, "ranks.csv")
+    rows = table(out, "ranks.csv")
     phases = ("forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output")
     for row in rows:
         row["other"] = float(row["wall_seconds"]) - sum(float(row[p]) for p in phases)
@@ -171,13 +163,12 @@ def test_ranks(runs, browser):
         assert shown(said.removesuffix(" bytes")) == pytest.approx((after - before) / (end - begin), rel=1e-3), choice
 
 
-@pytest.mark.group("numbers")
 @pytest.mark.parametrize("name", ["plane", "space"])
 def test_map(name, runs, browser):
     """All frames, and the words at the cursor; ghost cells as balance.csv has them, where blocks are cells."""
     out = runs[name]
     browser.open(made(out))
-    rows, held = rows_of(out, "map.csv"), browser.run("return report.runs[0].map")
+    rows, held = table(out, "map.csv"), browser.run("return report.runs[0].map")
     steps = list(dict.fromkeys(int(r["step"]) for r in rows))
     assert held["step"] == steps and steps[0] == 0 and steps[-1] == 240
     for column in ("particles", "load", "owner"):
@@ -189,7 +180,7 @@ def test_map(name, runs, browser):
             "const m = report.runs[0].map; return [...Array(6).keys()].map((p) => ghostCells(m, m.owner.at(-1), p))"
         )
         assert browser.run("return report.runs[0].map.fine")
-        assert sum(ghosts) == int([r for r in rows_of(out, "balance.csv") if int(r["step"]) < 240][-1]["ghost_cells"])
+        assert sum(ghosts) == int([r for r in table(out, "balance.csv") if int(r["step"]) < 240][-1]["ghost_cells"])
         return
     words = browser.run(
         """const canvas = document.querySelector('#map canvas'), box = canvas.getBoundingClientRect();
@@ -210,7 +201,6 @@ def test_map(name, runs, browser):
     assert "its ghost cells about " in words and "its speed 1 of the mean" in words
 
 
-@pytest.mark.group("numbers")
 @pytest.mark.parametrize("periodic", [(True, False, False), (False, True, True)])
 def test_ghost_cells_of_blocks(periodic, runs, browser):
     """As counted cell by cell, for blocks of one to three cells along each axis."""
@@ -237,11 +227,10 @@ def test_ghost_cells_of_blocks(periodic, runs, browser):
     assert held == (around & (cells != 1)).sum() > 20
 
 
-@pytest.mark.group("numbers")
-def test_zones_prediction_and_resources(runs, browser):
+def test_zones(runs, browser):
     out = runs["zones"]
     browser.open(made(out))
-    charts, rows = charts_of(browser), rows_of(out, "zones.csv")
+    charts, rows = charts_of(browser), table(out, "zones.csv")
     for heading, lines in {
         "Share on the accelerators": {"": "share", ", most": "most_share"},
         "Time of a step": {", CPU": "cpu_seconds", ", accelerators": "accelerator_seconds"},
@@ -251,22 +240,26 @@ def test_zones_prediction_and_resources(runs, browser):
         }
         assert charts["zones", heading] == expected
     for rank, *counts, share in cells_of(browser, "zones")[1:]:
-        decisions = [r["decision"] for r in rows if r["rank"] == rank]
+        own = [r for r in rows if r["rank"] == rank]
+        decisions = [r["decision"] for r in own]
         assert counts == [str(decisions.count(d)) for d in ("kept", "cpu grows", "accelerator grows")]
-        assert shown(share) == pytest.approx(float([r for r in rows if r["rank"] == rank][-1]["next_share"]), rel=1e-3)
+        assert shown(share) == pytest.approx(float(own[-1]["next_share"]), rel=1e-3)
+
+
+def test_prediction(runs, browser):
     browser.open(made(runs["predicted"]))
-    with open(os.path.join(runs["predicted"], "summary.json")) as f:
-        prediction = json.load(f)["prediction"]
-    table = {row[0]: row[1:] for row in cells_of(browser, "prediction")[1:]}
-    assert len(table) == len(prediction["predicted"]) >= 4
+    prediction = summary(runs["predicted"])["prediction"]
+    rows = {row[0]: row[1:] for row in cells_of(browser, "prediction")[1:]}
+    assert len(rows) == len(prediction["predicted"]) >= 4
     for name, predicted in prediction["predicted"].items():
-        measured = prediction["measured"][name]
-        row = table["whole step" if name == "step_seconds" else name]
+        measured, row = prediction["measured"][name], rows["whole step" if name == "step_seconds" else name]
         assert [shown(v) for v in row[:2]] == pytest.approx([predicted, measured], rel=1e-3)
         assert predicted == 0 and row[2] == "-" or shown(row[2]) == pytest.approx(measured / predicted, rel=1e-3)
+
+
+def test_resources(runs, browser):
     browser.open(made(runs["partition"]))
-    with open(os.path.join(runs["partition"], "partition.json")) as f:
-        resources = json.load(f)["resources"]
+    resources = json.loads((runs["partition"] / "partition.json").read_text())["resources"]
     keys = ("speed", "load", "cells")
     whole = {k: sum(r[k] for r in resources) for k in keys}
     rows = cells_of(browser, "resources")[1:]
@@ -278,13 +271,12 @@ def test_zones_prediction_and_resources(runs, browser):
         assert int(number) == len(own) and [shown(v) for v in values] == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.group("numbers")
 def test_speeds_of_processes_that_differ(browser, tmp_path):
     """A run with slow processes shows their speeds as lines."""
     slow = {**SMALL, "balance__processes": 4, "balance__work__slow": "{fraction: 0.25, speed: 0.5}"}
     out = steelyard(tmp_path / "slow", 2, **slow)
     browser.open(made(out))
-    rows = rows_of(out, "resources.csv")
+    rows = table(out, "resources.csv")
     expected = {f"process {p}": columns(rows, "step", "speed", resource=str(p)) for p in range(4)}
     assert charts_of(browser)["speeds", "Speed"] == expected and min(columns(rows, "speed")[0]) < 0.8
     first = browser.run("return document.querySelector('.findings li').innerText")

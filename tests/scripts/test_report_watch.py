@@ -11,8 +11,10 @@ import time
 
 import pytest
 
-from pages import data_of, rows_of
-from program import HANG_SECONDS, SOURCE, ok_run, processes_of, run, run_words, start, summary, wait_for_rows
+from pages import data_of, report
+from program import HANG_SECONDS, SOURCE, ok, ok_run, processes_of, run_words, start, summary, table, under_way
+from program import wait_until
+from report import watch as watched
 
 LONG = dict(run__steps=1000000, output__every=100, balance__every=20, balance__processes=6)
 SHORT = dict(run__steps=40)
@@ -30,10 +32,7 @@ def watching(*arguments):
 
 
 def until(good, seconds=HANG_SECONDS):
-    end = time.monotonic() + seconds
-    while not good():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    assert wait_until(good, seconds)
 
 
 def ended(watch, reader):
@@ -52,8 +51,7 @@ def packed(path):
 @pytest.fixture
 def long_run(tmp_path):
     """A run that goes on until it is stopped."""
-    process = start(2, *run_words(tmp_path / "out", **LONG))
-    assert wait_for_rows(tmp_path / "out", 1, process)
+    process = under_way(2, tmp_path / "out", **LONG)
     yield process
     if process.poll() is None:
         process.terminate()
@@ -90,11 +88,10 @@ def test_from_before_the_first_result_to_the_end(tmp_path):
     last = data_of(page)[0]
     assert last["going"] is None and last["finished"] and packed(page) is None
     assert last["steps"] == summary(out)["steps"]
-    assert last["thermo"]["step"][-1] == int(rows_of(out, "thermo.csv")[-1]["step"])
+    assert last["thermo"]["step"][-1] == int(table(out, "thermo.csv")[-1]["step"])
     assert not [name for name in os.listdir(out) if name.startswith(".report")]
 
 
-@pytest.mark.group("watch")
 def test_a_run_that_is_killed(tmp_path, long_run):
     """The lock of a run goes with its process: the watch says that it has no summary, and ends."""
     out = tmp_path / "out"
@@ -109,7 +106,6 @@ def test_a_run_that_is_killed(tmp_path, long_run):
     assert not last["finished"] and last["going"] is None and last["thermo"]
 
 
-@pytest.mark.group("watch")
 @pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGTERM))
 def test_a_watch_that_is_ended(tmp_path, long_run, number):
     """The page stays, whole, and a browser no longer reads it anew. The run goes on."""
@@ -123,15 +119,11 @@ def test_a_watch_that_is_ended(tmp_path, long_run, number):
     assert long_run.poll() is None
 
 
-@pytest.mark.group("watch")
 def test_the_end_is_seen_while_no_page_is_due(tmp_path, monkeypatch):
     """A page that took long is not written again for a while; the last one is, as soon as the run has ended."""
-    sys.path.append(os.path.join(SOURCE, "scripts"))
-    from report import watch
-
     out, pages = str(tmp_path / "out"), []
     ok_run(out, **SHORT)
-    monkeypatch.setattr(watch, "SHARE", 1e-7)  # the next page but for the last would be due in a day
+    monkeypatch.setattr(watched, "SHARE", 1e-7)  # the next page but for the last would be due in a day
     going = os.open(out, os.O_RDONLY)
     fcntl.flock(going, fcntl.LOCK_EX)  # as a run does
 
@@ -148,7 +140,7 @@ def test_the_end_is_seen_while_no_page_is_due(tmp_path, monkeypatch):
     signal.signal(signal.SIGALRM, late)
     signal.alarm(60)
     try:
-        assert watch.watch([out], [], 0.1, write, lambda line: None) == 0
+        assert watched.watch([out], [], 0.1, write, lambda line: None) == 0
     finally:
         signal.alarm(0)
         for number, handler in before.items():
@@ -157,43 +149,38 @@ def test_the_end_is_seen_while_no_page_is_due(tmp_path, monkeypatch):
     assert pages == [pytest.approx(0.15), None]
 
 
-@pytest.mark.group("watch")
 def test_it_never_keeps_a_run_from_starting(tmp_path):
     """However often the watch asks for the locks. A run that has ended gets one page, and the watch is over. If results
     vanish, the page before stays."""
-    sys.path.append(os.path.join(SOURCE, "scripts"))
-    from report.watch import goes_on
-
     out, stop, asked = tmp_path / "out", threading.Event(), []
-    os.mkdir(out)
+    out.mkdir()
 
     def ask():
         while not stop.is_set():
-            asked.append(goes_on(str(out)))
+            asked.append(watched.goes_on(str(out)))
 
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
         thread.start()
     try:
-        codes = [run(1, *run_words(out, "--force", **SHORT))[0] for _ in range(3)]
+        for _ in range(3):
+            ok(1, *run_words(out, "--force", **SHORT))
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    assert codes == [0, 0, 0] and {True, False} == set(asked)
+    assert {True, False} == set(asked)
     watch, lines, reader = watching(out, out)
     assert ended(watch, reader) == 0
     assert lines == [f"wrote {out / 'report.html'}; no run goes on any more\n"]
     assert len(data_of(out / "report.html")) == 2 and packed(out / "report.html") is None
     for words in ("0", "nan", "1e9", "often"):
-        command = [sys.executable, os.path.join(SOURCE, "scripts", "report.py"), "--watch", "--every", words, str(out)]
-        assert subprocess.run(command, capture_output=True, timeout=HANG_SECONDS).returncode == 2
+        assert report("--watch", "--every", words, out).returncode == 2
     # A lock that no run holds.
     (out / ".steelyard.lock").unlink()
-    assert not goes_on(str(out)) and not goes_on(str(tmp_path / "nowhere"))
+    assert not watched.goes_on(str(out)) and not watched.goes_on(str(tmp_path / "nowhere"))
 
 
-@pytest.mark.group("watch")
 def test_results_that_go(tmp_path, long_run):
     watch, lines, reader = watching(tmp_path / "out", "--output", tmp_path / "page.html")
     until(lambda: lines)
@@ -215,7 +202,7 @@ class WatchedPage:
     def __init__(self, browser, out):
         self.browser, self.out = browser, out
         self.watch, self.lines, self.reader = watching(out)
-        until(lambda: self.lines and len({r["step"] for r in rows_of(out, "map.csv")}) >= 3)
+        until(lambda: self.lines and len({r["step"] for r in table(out, "map.csv")}) >= 3)
         browser.open(out / "report.html")
 
     def wait_until_read_anew(self):
@@ -278,7 +265,6 @@ def test_page_that_reads_itself_anew(page, browser):
     assert set(asked) == {f"file://{page.out}/report.html"} and count > 1
 
 
-@pytest.mark.group("watch_browser")
 def test_page_that_is_not_read_anew(page, browser, long_run):
     """Neither while somebody has said so, nor after the end of the run."""
     page.hold()

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The weight of a made-up repository, as scripts/weight.py prints it."""
-import os
 import shutil
 import subprocess
 
 import pytest
 
 import weight
-from program import SOURCE
+from program import script
 
-SCRIPT = os.path.join(SOURCE, "scripts/weight.py")
 CODE = """// struct Commented { int no; };
 #define MACRO struct Macro { int no; };
 namespace room {
@@ -63,9 +61,8 @@ FILES = {
 
 def commit(folder, files, name):
     for path, text in files.items():
-        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
-        with open(os.path.join(folder, path), "w") as f:
-            f.write(text)
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
     who = ["-c", "user.name=x", "-c", "user.email=x@x"]
     for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-q", "-m", name], ["tag", name]):
         subprocess.run(["git", *words], cwd=folder, check=True)
@@ -80,17 +77,14 @@ def repository(tmp):
     return tmp
 
 
-@pytest.mark.group("weight")
 def test_pieces():
     functions, members = weight.pieces_of(CODE)
     assert sorted(functions) == [(1, "Cell::a"), (3, "Cell::Cell"), (11, "largest")]
     assert members == {("class", "Cell"): 7, ("struct", "Cell::Inner"): 2}
 
 
-@pytest.mark.group("weight")
 def test_table(repository):
-    command = [SCRIPT, "--root", repository, "--largest", "2", "first", "second"]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = script("weight.py", "--root", repository, "--largest", "2", "first", "second", check=True).stdout
     head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
     assert head == ["", "first", "second"]
     lines = CODE.count("\n")
@@ -114,7 +108,6 @@ def test_table(repository):
     assert found["1. largest folder, entries"] == "3 `balance`" and found["2. largest class, data members"] == ""
 
 
-@pytest.mark.group("weight")
 def test_unknown_commit(repository):
-    done = subprocess.run([SCRIPT, "--root", repository, "third"], capture_output=True, text=True)
+    done = script("weight.py", "--root", repository, "third")
     assert done.returncode == 2 and "third" in done.stderr and len(done.stderr.splitlines()) < 4, done.stderr
