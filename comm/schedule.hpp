@@ -2,8 +2,8 @@
 // The messages of a plan's parts, and the order in which a rank issues them. These are pure functions of the parts and
 // of the ranks' nodes. comm/exchange.hpp carries them out.
 //
-// Source: Peng et al., message reordering and aggregation by topology. Where its text and its printed comparator
-// differ, both are options (docs/messages.md).
+// Source: Peng et al., message reordering and aggregation by topology. The paper's text and its printed comparison
+// function differ in the order of messages. Both orders are options (docs/messages.md).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace comm {
 
 // The orders in which a rank issues its messages. An order is a line here and a function turn_NAME (docs/extend.md).
 //   plain       by the number of the rank that they go to
-//   near_first  to near nodes; between two nodes larger ones first; messages inside the node come last
+//   near_first  to the nearest node first; to one node the largest first; messages inside the own node last
 //   far_first   the same with far nodes first
 // clang-format off
 #define STEELYARD_ORDERS(add) \
@@ -44,7 +44,7 @@ enum class Aggregate {
     none,     ///< Each part is a message.
     process,  ///< All parts for a rank are one message.
     node,     ///< All small parts for a node go to one of its ranks, the aggregator, which forwards them.
-    /// Parts are cut and merged into messages of `threshold` bytes, unless that would make more messages than there are
+    /// Parts for a rank are cut and merged into messages of `threshold` bytes, unless that makes more messages than
     /// parts. If `piece` limits the message length, parts are always cut.
     automatic
 };
@@ -70,7 +70,7 @@ struct Schedule {
     Order order = Order::plain;
     Aggregate aggregate = Aggregate::process;
     bool one_by_one = false;  ///< Each message starts when the one before it has been received.
-    /// Bytes of a message of `automatic`. With `node`, parts of so many bytes and more are not forwarded.
+    /// With `automatic`, the bytes of a message. With `node`, the size from which parts are not forwarded, in bytes.
     std::size_t threshold = std::size_t{1} << 12;
     /// Largest length of a message in bytes; below 2^31, because MPI counts with 31 bits.
     std::size_t piece = std::size_t{1} << 30;
@@ -98,14 +98,16 @@ private:
     int nodes_per_switch_ = 0;
 };
 
-/// Ends of the messages in which parts of these sizes go to one rank, in bytes from the first part on. They ascend, and
-/// the last end is the sum. sizes: bytes, each > 0. Aggregate::automatic never makes more messages than parts, unless
-/// schedule.piece cuts them (docs/messages.md).
+/// Divides the parts for one rank into messages. The parts lie one after the other. Returns the place at which each
+/// message ends, in bytes from the first part on, ascending. The last place is the sum of the sizes.
+/// Aggregate::automatic never makes more messages than parts, unless schedule.piece cuts them (docs/messages.md).
+///
+/// sizes: bytes of each part, > 0.
 std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule);
 
 /// The same for the parts that go to all ranks of a node through its aggregator (Aggregate::node). The first message
-/// holds one part. Each next one holds `growth` times as many parts as the one before, rounded up, so that merging
-/// hides behind sending. No part is cut. No message is longer than `piece`, unless one part alone is.
+/// holds one part. Each next one holds `growth` times as many parts as the one before, rounded up. So a rank merges the
+/// parts of a message while it sends the one before. No part is cut. A message longer than `piece` has one part.
 std::vector<std::size_t> aggregated_message_ends(std::span<const std::size_t> sizes, double growth, std::size_t piece);
 
 /// Growth of these messages: 1.5 + log2 n. n is the larger of two numbers: the nodes that the source's node sends to,
@@ -118,8 +120,8 @@ inline bool is_forwarded(std::size_t bytes, int source, int target, const NodeMa
            nodes.of(source) != nodes.of(target);
 }
 
-/// The rank that takes the parts for all ranks of a node: the one that gets most bytes itself, of several the first.
-/// parts: at least one.
+/// The aggregator of a node: the rank that is the target of most bytes, the first of several. It receives the parts for
+/// all ranks of the node. parts: all parts for the node, at least one.
 int aggregator_of(std::span<const balance::Part> parts);
 
 /// All that a rank sends over one route.
@@ -127,7 +129,7 @@ struct Outgoing {
     int to;
     std::size_t bytes;
 };
-/// The order in which a rank issues them, as indices: a strict order, which depends on nothing else.
+/// The order in which a rank issues its messages, as indices into `outgoing`. The order depends on the arguments alone.
 std::vector<std::size_t> issue_order(int source, std::span<const Outgoing> outgoing, const NodeMap& nodes, Order order);
 
 /// Sort key of an order. The message with the least key is issued first; of equal keys, the one to the lower rank.

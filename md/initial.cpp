@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each particle follows from its number alone, so that every rank makes those of its own cells, whatever the partition.
+// A particle depends on its number alone. So each rank can make the particles of its own cells, for any partition.
 #include "md/initial.hpp"
 
 #include <xxhash.h>
@@ -50,7 +50,8 @@ Particle<D> make_particle(const Body& body, std::uint64_t seed, std::int64_t id,
     for (int a = 0; a < D; ++a) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
         p.x[a] = at[a];
-        // Decks allow 2^10 times a random number, and 2^21 at the rim of what spins, both times 2^40.
+        // No overflow: decks limit the thermal velocity to 2^10 times a random number, and the velocity by spin to
+        // 2^21, in units of 2^-40.
         p.v[a] = std::llrint(thermal * (a < 2 ? in_plane[a] : normal_pair(mix(seed), id)[0])) +
                  std::llrint(spin[b] * from_centre(c) - spin[c] * from_centre(b));
     }

@@ -75,7 +75,7 @@ PairValue pair_value(const PotentialSpec& spec, double r) {
 
 std::vector<double> smallest_safe_r2(const PotentialSpec& spec, std::span<const double> limits) {
     constexpr int samples = 1 << 14;
-    std::vector<double> worst(samples);  // [i]: largest value from the cutoff inwards to radius cutoff * i / samples
+    std::vector<double> worst(samples);  // [i]: largest value at distances from cutoff * i / samples to the cutoff
     with_potential(spec, [&](const auto& p) {
         double most = 0;
         for (int i = samples - 1; i >= 0; --i) {

@@ -9,7 +9,7 @@ namespace md {
 
 Region::Region(const Body& body) : dimensions(dimensions_of(body.lattice)) {
     for (int a = 0; a < dimensions; ++a) {
-        lower[a] = std::llrint(body.lower[a] / position_unit);  // within the box: up to 2^60
+        lower[a] = std::llrint(body.lower[a] / position_unit);  // bodies lie within the box, so this is at most 2^60
         upper[a] = std::llrint(body.upper[a] / position_unit);
         centre[a] = lower[a] + (upper[a] - lower[a]) / 2;
         round[a] =

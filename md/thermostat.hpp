@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Thermostats: what they do to velocities at whole steps, between two steps of velocity Verlet. Nothing of them is in
-// the kernels of a step.
+// Thermostats. A thermostat changes velocities at whole steps, between two steps of velocity Verlet. The kernels of a
+// step contain no thermostat.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace md {
 /// random numbers R depend on seed, id and step alone.
 template <int D>
 struct VelocityChange {
-    std::int64_t mean[D];  ///< 2^-40, as velocities
-    double keep, spread;   ///< spread: 2^-40
+    std::int64_t mean[D];  ///< in the unit of velocities, 2^-40
+    double keep, spread;   ///< keep: a factor; spread: in the unit of velocities
     Philox philox;
     std::uint64_t step;
 
@@ -29,14 +29,14 @@ struct VelocityChange {
             const NormalPair r = normal_pair_of([&](std::uint64_t trial) { return bits(id, pair, trial); });
             random[2 * pair] = r.first, random[2 * pair + 1] = r.second;
         }
-        return vec<D>([&](int a) {  // the last pass found v below 2^51, and decks allow spreads up to 2^50
+        return vec<D>([&](int a) {  // no overflow: the last pass checks v < 2^51, and decks limit spread to 2^50
             const double kept = keep * static_cast<double>(v[a] - mean[a]);
             return mean[a] + static_cast<std::int64_t>(to_i64(kept + spread * random[a]));
         });
     }
 
 private:
-    // Steps have 50 bits: there is room above them for the number of the pair and of the trial.
+    // A step has at most 50 bits. So one word holds the step, the number of the pair in bit 50, and the trial above.
     HD RandomBits bits(std::int64_t id, int pair, std::uint64_t trial) const {
         const auto n = static_cast<std::uint64_t>(id),
                    last = step | static_cast<std::uint64_t>(pair) << 50 | trial << 51;
@@ -46,12 +46,12 @@ private:
     }
 };
 
-/// The action at a step. sums: of the whole system at that step, for kind rescale.
+/// The action of a thermostat at a step. sums: those of the whole system at that step; only kind rescale uses them.
 template <int D>
 VelocityChange<D> velocity_change(const Thermostat& t, std::uint64_t seed, double dt, std::int64_t step,
                                   const SystemSums& sums);
 
-/// Kinetic energy that a change of velocity gives, 2^-kinetic_bits.
+/// Increase of a particle's kinetic energy when its velocity changes, in units of 2^-kinetic_bits.
 template <int D>
 HD std::int64_t gained(const Vec<std::int64_t, D>& before, const Vec<std::int64_t, D>& after) {
     const auto unsigned_of = [](const Vec<std::int64_t, D>& v) {

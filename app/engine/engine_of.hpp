@@ -67,11 +67,11 @@ private:
     Stopwatch stopwatch_;
     ForcePass<D> forces_;
     struct {
-        ThreadSchedule all, inner;     // all tiles; those without ghosts from other ranks
-        std::vector<std::size_t> rim;  // the others
+        ThreadSchedule all, inner;     // all tiles; tiles that need no ghosts from other ranks
+        std::vector<std::size_t> rim;  // tiles that need such ghosts
     } on_threads_;
     Stage stage_ = Stage::scattered;
-    bool ghosts_current_ = false;  // they are where their owners are
+    bool ghosts_current_ = false;  // the ghosts have the present positions of their particles
     std::int64_t rebuilds_ = 0;
     std::int64_t given_particles_ = 0;  // see Holdings
     struct {

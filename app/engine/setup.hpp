@@ -29,11 +29,12 @@ namespace app {
 struct Accelerators {
     gpu::Backend backend = gpu::Backend::host;
     std::vector<int> devices;   ///< their numbers on this node; empty: none
-    int threads = 1;            ///< of each, with Backend::host
+    int threads = 1;            ///< threads that stand in for each accelerator, with Backend::host
     std::uint64_t shuffle = 0;  ///< see gpu::make_zone()
 };
 
-/// Told of a plan before it is carried out: what it is, and the parts that this rank sends by it. Called on all ranks.
+/// A function that all ranks call before a plan is carried out. kind: name of the plan. sent: size and receiver of each
+/// move that this rank sends.
 using PlanObserver = std::function<void(std::string_view kind, std::span<const balance::Part> sent)>;
 
 struct Setup {
@@ -42,26 +43,27 @@ struct Setup {
     md::External external;
     md::Thermostat thermostat;
     std::uint64_t seed = 1;  ///< of the thermostat
-    /// Whether a velocity may change at once by any amount, which no step before has announced (agreement.hpp).
+    /// True if a thermostat or a moving face may change a velocity suddenly, by any amount (agreement.hpp).
     bool sudden() const { return thermostat.kind != md::ThermostatKind::none || external.any_motion(); }
     md::Precision precision = md::Precision::mixed;
-    double skin = 0;         ///< by which the neighbour lists reach further than the cutoff, lengths
-    bool tune_skin = false;  ///< to be changed by measurements (SkinSearch)
-    double widest_skin = 0;  ///< the most that the cells and the halo allow
+    double skin = 0;         ///< Radius of the neighbour lists minus the cutoff, lengths.
+    bool tune_skin = false;  ///< True if the run chooses the skin by measurements (SkinSearch).
+    double widest_skin = 0;  ///< Largest skin that the cells and the halo allow, lengths.
     double dt = 0;
-    int reach = 1;  ///< Largest distance of neighbours in cells. A tile gets the particles of these cells as ghosts.
+    /// Largest distance of neighbours, in cells. Particles up to so many cells outside a tile are its ghosts.
+    int reach = 1;
     /// Width in cells of the frame around a tile in which particles are counted. The tile's own particles may move into
     /// it between rebuilds.
     int halo = 1;
     md::ForceLimits limits;
     const md::Kernels* kernels = nullptr;
     bool time_tiles = false;                                ///< for balancing by the wall clock
-    double (*thread_seconds)() = comm::thread_cpu_seconds;  ///< the clock for that, of the calling thread
+    double (*thread_seconds)() = comm::thread_cpu_seconds;  ///< clock of the calling thread for these times
     Accelerators accelerators;
-    comm::Network network;  ///< how the ranks' messages go
+    comm::Network network;  ///< how messages between ranks are merged and ordered
     PlanObserver on_plan;   ///< may be empty
     comm::Overlap overlap = comm::Overlap::full;
-    balance::WorkCosts work{};  ///< on a simulated cluster: what a pass takes there
+    balance::WorkCosts work{};  ///< computing time of a pass on a simulated cluster
 
     double radius() const { return potential.cutoff + skin; }
 };
@@ -70,20 +72,20 @@ struct Setup {
 struct Method {
     double dt = 0;
     md::Precision precision = md::Precision::mixed;
-    double cell = 0;             ///< smallest side of a cell, lengths; 0: the cutoff
-    std::optional<double> skin;  ///< lengths; empty: guessed, then tuned
-    bool modelled = false;       ///< load models look at the cells: ghosts are two cells wide
-    bool time_tiles = false;     ///< as in Setup
+    double cell = 0;             ///< Smallest side of a cell, lengths; 0: the cutoff.
+    std::optional<double> skin;  ///< Lengths; empty: guessed, then tuned.
+    bool modelled = false;       ///< True: load models count particles two cells around, so the halo is as wide.
+    bool time_tiles = false;     ///< As in Setup.
     comm::Overlap overlap = comm::Overlap::full;
     balance::WorkCosts work{};
     std::string kernels;  ///< name of a kernel table; empty: the best
 };
 
-/// Cells, skin and box that do not go together; says what to change.
+/// The cells, the skin and the box are incompatible. The message says which key to change.
 struct GeometryError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-/// Throws GeometryError, and std::invalid_argument for kernels that are not here.
+/// Throws GeometryError. Throws std::invalid_argument if this program has no kernels of that name.
 Setup make_setup(const md::System& system, const Method& method);
 
 }  // namespace app

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Storage: the tiles of this rank and the particles in them. halo.hpp, border.hpp and migration.hpp have the messages
-// between tiles, force_pass.hpp the computation, engine.hpp the order.
+// Storage of the tiles of this rank and of the particles in them. Particles and positions travel between tiles in
+// halo.hpp, border.hpp and migration.hpp. Forces are computed in force_pass.hpp.
 //
-// The particles of an accelerator's block are in a gpu::Zone. The md::Tile at its place is a copy on this side. The
-// copy is empty, except while a caller looks at the whole state.
+// A tile that an accelerator computes is a block. A gpu::Zone stores the particles of a block. Each block also has an
+// md::Tile in the memory of the CPU, for copies of these particles. The md::Tile is empty, except while a caller reads
+// the whole state.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -33,22 +34,23 @@ public:
     gpu::Zone<D>& zone(std::size_t t) { return *zones_[accelerator_of(t)]; }
     const gpu::Zone<D>& zone(std::size_t t) const { return *zones_[accelerator_of(t)]; }
 
-    /// Adds particles that lie in the cells of tile t, wherever they are kept.
+    /// Adds particles that lie in the cells of tile t, to the md::Tile or to the zone of a block.
     void insert(std::size_t t, std::span<const md::Particle<D>> particles);
-    /// Brings copies of the blocks' particles and counts to this side, for whoever looks at the whole state.
+    /// Copies the particles and counts of all blocks to the md::Tiles, for a caller that reads the whole state.
     void copy_blocks();
-    /// Drops them.
+    /// Empties these copies.
     void drop_copies();
-    /// Has the zones keep only what their blocks of `next` hold; all other particles come to the copies, sorted.
-    /// Before replace().
+    /// Gives the zones the blocks of `next`. A zone keeps the particles in its new block. All its other particles go to
+    /// the md::Tile of the old block, sorted. Call it before replace().
     void reshape_zones(const balance::Decomposition& next);
 
-    /// The tiles of a new decomposition. Tiles with the same cells keep their particles, the others are empty. Returns
-    /// the old tiles. The kept ones are hollow, the others have particles alone.
+    /// Makes the tiles of a new decomposition. A tile with the cells of an old tile takes over its content. Other tiles
+    /// are empty. Returns the old tiles: those that were taken over are empty, and the others hold only particles.
     std::vector<md::Tile<D>> replace(const balance::Decomposition& next);
 
-    /// Makes the particles on lattices that lie in this rank's cells. first_id: of each body, and one more than the
-    /// last id. Into empty tiles. Collective.
+    /// Makes the particles of all lattices that lie in this rank's cells. The tiles must be empty. Collective.
+    ///
+    /// first_id: the first id of each body, then the last id plus 1.
     void fill(std::span<const md::Body> bodies, std::span<const std::int64_t> first_id, std::uint64_t seed);
     /// Reverses all velocities.
     void reverse();

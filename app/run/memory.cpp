@@ -17,7 +17,7 @@
 namespace app {
 namespace {
 
-// Particles and their density: of each body, or of a file, as if its particles filled the box.
+// Number of particles and density of each body. Particles of a file count as one body that fills the box.
 std::vector<std::pair<double, double>> parts_of(const md::System& system, const md::Domain& domain) {
     std::vector<std::pair<double, double>> parts;
     for (const md::Body& body : md::all_bodies(system))
@@ -27,10 +27,10 @@ std::vector<std::pair<double, double>> parts_of(const md::System& system, const 
     return parts;
 }
 
-// Bytes of tiles for each particle, before the bodies meet. These are the state and the position of the last rebuild,
-// two packed positions (for ghosts too), counts and slots of its part of a cell, and its neighbours. A neighbour is one
-// byte in a row, in three dimensions two. Rows of a cluster are as long as its longest row. Liquids and colliding slabs
-// measured half as much again in the plane, and a sixth in three dimensions.
+// Bytes of the tiles divided by the number of particles, before the bodies meet. A particle has a state, its position
+// at the last rebuild, and two packed positions. Ghosts have packed positions too. Cells have counts and slots. A
+// neighbour takes one byte of a row, in three dimensions two. All rows of a cluster are as long as its longest row. In
+// liquids and colliding slabs, this lengthened rows by a half in two dimensions and by a sixth in three.
 double bytes_of_particle(const Deck& deck, const Setup& setup, balance::TileShape tile) {
     const int axes = setup.domain.dimensions;
     const double r = setup.radius(),
@@ -56,7 +56,7 @@ double bytes_of_particle(const Deck& deck, const Setup& setup, balance::TileShap
 
 Memory memory_of(const Deck& deck, const Setup& setup, balance::TileShape tile, int ranks) {
     const std::int64_t particles = md::particle_count(deck.system);
-    constexpr double empty_cell = 11;  // what is counted in it
+    constexpr double empty_cell = 11;  // bytes of the counts of a cell without particles
     const auto cells = static_cast<double>(setup.domain.grid().box().cells());
     double filled = 0;
     for (const auto& [n, density] : parts_of(deck.system, setup.domain)) filled += n / density;
@@ -72,7 +72,7 @@ void require_memory(const Deck& deck, const Setup& setup, const comm::Communicat
     if (needed <= there) return;
     const balance::Grid grid = setup.domain.grid();
     const md::System& system = deck.system;
-    // The particles of a file are taken to fill the box; where it has more cells than them, cells are what is too much.
+    // Particles of a file count as filling the box. If the box has more cells than particles, the cells are to blame.
     const bool of_file = !system.from.file.empty(),
                by_cells = each.cells > each.particles || (of_file && grid.box().cells() > system.from.particles);
     throw DeckError(fmt::format(

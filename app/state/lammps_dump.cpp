@@ -34,7 +34,7 @@ private:
     std::vector<std::string> columns_;
     struct Coordinate {
         int column = -1;
-        bool scaled = false;  // in lengths of the box from its lower corner on
+        bool scaled = false;  // true: 0 is the lower end of the box, 1 its upper end
     };
     std::array<Coordinate, 3> position_;
     std::array<int, 3> velocity_{-1, -1, -1};
@@ -44,7 +44,7 @@ private:
         std::string_view name;
         std::string of_all;
     };
-    std::vector<Kind> kinds_;  // columns that have to be the same for all particles
+    std::vector<Kind> kinds_;  // columns that must have one value for all particles
     struct Unused {
         int column;
         double neutral;
@@ -79,8 +79,8 @@ void LammpsDump::read_box() {
     }
 }
 
-// Reads the lines before the particles of a frame; false at the end of the file. A frame that is not wanted is only
-// counted: it may hold no particles, and a box of any kind. LAMMPS names the units in the first frame alone.
+// Reads the lines before the particles of a frame. Returns false at the end of the file. A frame that is not wanted is
+// skipped, so it may have no particles and any kind of box. LAMMPS writes the units only into the first frame.
 bool LammpsDump::read_head(bool wanted) {
     bool box = false, counted = false;
     head_.particles = 0;

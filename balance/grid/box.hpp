@@ -34,7 +34,7 @@ constexpr Box intersection(const Box& a, const Box& b) {
     return r;
 }
 
-/// The smallest box around two that are not empty.
+/// The smallest box that contains both boxes. Neither may be empty.
 constexpr Box around(const Box& a, const Box& b) {
     Box r;
     for (int k = 0; k < 3; ++k) {

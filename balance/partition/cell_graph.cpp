@@ -60,7 +60,7 @@ CellGraph cell_graph(const Grid& grid, std::span<const std::int64_t> load) {
                     if (inside && other != cell)
                         near.push_back(static_cast<std::int32_t>(place_in(grid.box(), other[0], other[1], other[2])));
                 }
-                std::sort(near.begin(), near.end());  // around a short axis a cell is a neighbour twice
+                std::sort(near.begin(), near.end());  // a periodic axis of 1 or 2 cells gives neighbours twice
                 near.erase(std::unique(near.begin(), near.end()), near.end());
                 graph.first.push_back(static_cast<std::int32_t>(graph.neighbours.size()));
                 graph.neighbours.insert(graph.neighbours.end(), near.begin(), near.end());

@@ -25,15 +25,15 @@ struct Move {
     friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// The moves of one rank; lists in ascending order of Move.
+/// The moves of one rank. Each list of moves is in ascending order of Move.
 struct Plan {
-    std::vector<Move> local;        ///< source and target on this rank
-    std::vector<Link<Move>> links;  ///< with each other rank, in ascending order
+    std::vector<Move> local;        ///< moves from a tile of this rank to a tile of this rank
+    std::vector<Link<Move>> links;  ///< moves to and from each other rank, in ascending order of ranks
 };
 
-/// The plan that fills a halo of `width` cells on all axes around every tile of `rank` with copies. On a periodic axis
-/// the halo may hold images; `width` may not exceed the number of cells of a periodic axis. Throws
-/// std::invalid_argument otherwise.
+/// The plan that copies the contents of cells into the halo of each tile of `rank`. The halo is `width` cells wide
+/// along each axis. On a periodic axis it may hold periodic images of cells. Throws std::invalid_argument if `width`
+/// exceeds the number of cells of a periodic axis.
 Plan halo_plan(const Decomposition& decomposition, int rank, int width);
 
 /// The plan that takes each cell from its tile in `old` to its tile in `next`. Tiles that keep their cells, their rank

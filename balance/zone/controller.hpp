@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who moves the border between the zones of a CPU and its accelerators, by how far: pure functions of what was measured
-// since the last check. A controller is a file with its step and an entry of the table in controller.cpp.
+// Controllers of the border between the zones of a CPU and its accelerators. A controller is a pure function. From the
+// measurements since the last check and its memory it computes the next share. Each controller has a source file, and
+// an entry in the table of controller.cpp.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -18,12 +19,12 @@ struct ZoneTimes {
     double share = 0;                ///< Part of the rank's load in the accelerator's zone.
     double least = 0, most = 1;      ///< Bounds of the share; `most` is the share of the inner block.
     double grain = 0;                ///< Load of a strip relative to the rank's. A smaller change moves nothing.
-    double cpu_seconds = 0;          ///< Elapsed seconds a step of the CPU's threads in their zone.
-    double accelerator_seconds = 0;  ///< Seconds a step of the accelerator in its zone.
+    double cpu_seconds = 0;          ///< Wall time of the CPU's zone, seconds a step.
+    double accelerator_seconds = 0;  ///< Time of the accelerator's zone, seconds a step.
     double cpu_load = 1;             ///< Process CPU time / threads / elapsed time, 0..1.
 };
 
-/// Whose zone shrinks where the border moves.
+/// Direction in which the border moves: the zone on that side shrinks.
 enum class BorderDecision { kept, towards_cpu, towards_accelerator };
 /// As zones.csv spells them.
 constexpr auto words_of(BorderDecision) {
@@ -32,7 +33,7 @@ constexpr auto words_of(BorderDecision) {
                                                 {BorderDecision::towards_accelerator, "cpu grows"}});
 }
 struct BorderStep {
-    double share = 0;  ///< wanted from now on, within [least, most]; the present one where the border is kept
+    double share = 0;  ///< the next share, within [least, most]; the present share if the border is kept
     BorderDecision decision = BorderDecision::kept;
 };
 
@@ -53,10 +54,10 @@ struct Controller {
     ///
     /// memory: numbers of its own, to read and to change.
     using Step = BorderStep (*)(const ZoneTimes& times, RelativeSpeed& speed, bool observed, std::span<double> memory);
-    Step step = nullptr;              ///< None: the border never moves, and a restart takes the deck's share.
-    std::vector<double> memory = {};  ///< Its own numbers before the first check.
-    /// True if it can have made these numbers, which are finite and as many as `memory`. Damaged checkpoints are
-    /// refused so.
+    Step step = nullptr;              ///< nullptr: the border never moves, and a restart uses the deck's share.
+    std::vector<double> memory = {};  ///< The controller's own numbers before the first check.
+    /// Returns false for numbers that the controller cannot have made, so that damaged checkpoints are refused. Called
+    /// with as many numbers as `memory` has, all finite.
     bool (*accepts)(std::span<const double> memory) = [](std::span<const double>) { return true; };
 };
 
@@ -65,23 +66,23 @@ std::vector<std::string> controller_names();
 /// The controller of that name. Throws std::invalid_argument when there is none.
 const Controller& controller(std::string_view name);
 
-/// Memory of a controller, as checkpoints hold it: the shared estimate of the speeds, then its own numbers. The
-/// estimate also serves after a change of the controller. A list that no controller can have made counts as empty, as
-/// at the start.
+/// Memory of a controller in checkpoints: the estimate of the relative speed, then the controller's own numbers. All
+/// controllers make the same estimate, so another controller can go on with it. Numbers that no controller can have
+/// made count as an empty list, which is the memory at the start.
 struct ControllerState {
     std::vector<double> values;
     friend bool operator==(const ControllerState&, const ControllerState&) = default;
 };
 
-/// Whether a controller can have remembered these numbers; none at all are the start.
+/// Whether a controller can have made these numbers. True for an empty list, the memory at the start.
 bool is_controller_memory(std::span<const double> values);
 
-/// The next share. Times of empty zones and impossible values (zero or negative seconds, not finite) do not count. If
-/// nothing is known, the border is kept. The rules and their reasons: docs/zones.md.
+/// The next share. Times of an empty zone are ignored, and so are times that are not positive and finite. Without any
+/// measurement the border is kept. Rules and reasons: docs/zones.md.
 BorderStep next_share(const Controller& controller, const ZoneTimes& times, ControllerState& state);
 BorderStep next_share(std::string_view controller, const ZoneTimes& times, ControllerState& state);
 
-/// Speed of the accelerator relative to the CPU that the controller has found, in the same load a second; 0: not yet.
+/// The controller's estimate of the accelerator's speed over the CPU's. Speeds are load per second. 0: no estimate yet.
 double relative_speed(const ControllerState& state);
 
 /// True if a check of the border is due so many steps after the start (or the restart of the schedule). Checks come

@@ -43,7 +43,7 @@ inline void prepare_hdf5() {
     H5PLset_loading_state(0);
 }
 
-/// A file for reading; not good() where there is none that HDF5 can read.
+/// Opens a file for reading. The result is not good() if there is no such file, or if HDF5 cannot read it.
 inline Handle opened(const std::string& path) {
     prepare_hdf5();
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);

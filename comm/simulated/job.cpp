@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Clock, start and end of a job on a simulated cluster: all ranks are in one process and take turns, so the process's
-// end is the job's. Nothing may block outside MPI, and a clock that is read goes on only by MPI calls and compute().
+// Clock, start and end of a job on a simulated cluster. The simulator runs all ranks in one process of the operating
+// system, one at a time. So the end of that process is the end of the job, and no rank may block outside MPI. Only MPI
+// calls and compute() advance the simulated clock.
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void count_messages() {
     using simgrid::kernel::resource::Action;
     simgrid::s4u::Link::on_communication_state_change_cb(
         [](simgrid::kernel::resource::NetworkAction& message, Action::State before) {
-            // SimGrid's headers do not say that it is an action, which it is.
+            // NetworkAction is derived from Action, though SimGrid's headers do not show it.
             const auto& action = reinterpret_cast<const Action&>(message);
             if (before != Action::State::STARTED || action.get_state() != Action::State::FINISHED) return;
             sent_by_all().messages += 1;
@@ -82,8 +83,8 @@ void compute(double seconds) {
     if (seconds > 0) smpi_execute_flops(seconds * operations_per_second);
 }
 
-// To give pages back takes longer the more are free, so only some of the ranks' calls do it: at least 24 when all ranks
-// have called once.
+// The more pages are free, the longer malloc_trim() takes. So only some calls do it. If each rank calls once, at least
+// 24 of these calls do it, or all with fewer ranks.
 void give_back_pages() {
     constexpr std::int64_t enough = 24;
     static std::int64_t calls = 0;

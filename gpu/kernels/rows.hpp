@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Neighbour lists: each thread looks at the particles of the cells around its own, twice, first to count those that are
-// near. The rows of a group are as long as its longest, rounded up to fours.
+// Kernels that build neighbour lists. Each thread has one particle and searches the cells around it twice: first it
+// counts the neighbours, then it writes them into a row. All rows of a group are as long as the longest one, rounded up
+// to a multiple of four.
 #pragma once
 #include <cstdint>
 
@@ -8,18 +9,19 @@
 
 namespace gpu {
 
-/// Where and how far a particle looks.
+/// The data of a neighbour search: cells, positions and radius.
 template <int D>
 struct Search {
     Cells<D> cells;
-    const std::int64_t* edges[D];  ///< of the cells with the halo, 2^-26
-    std::int64_t reach;            ///< 2^-26
-    float radius2;                 ///< squared packed units
+    const std::int64_t* edges[D];  ///< edges of the cells, with the halo's, along each axis, 2^-26 lengths
+    std::int64_t reach;            ///< radius of the search, 2^-26 lengths
+    float radius2;                 ///< square of the radius, packed units
     const md::Packed<D>* packed;
     const std::int64_t* x[D];
     const std::int32_t *first_slot, *slot, *cell_of;
 
-    /// Calls use(begin, end) for the runs of slots that hold all particles near own number i, itself too.
+    /// Calls use(begin, end) for each run of consecutive slots in the cells around the particle with own number i. The
+    /// runs hold all of its neighbours, and the particle itself.
     template <class Use>
     HD void for_each_run(std::int64_t i, Use use) const {
         std::int32_t place[D], low[D], high[D];

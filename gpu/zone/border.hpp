@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The border of a zone's block: the lists of cells and slots that others see and that it sees, and the positions on
-// their way.
+// The border of a zone's block. Outgoing cells are cells of the block whose particles are ghosts of tiles. Incoming
+// cells are cells of the block's halo, whose ghosts come from tiles. This class lists the cells and their slots, and
+// holds the positions that are exchanged.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -20,28 +21,28 @@ class ZoneBorder {
 public:
     explicit ZoneBorder(On& on) : on_(on) {}
 
-    /// Lists the border's cells. After the cells have their block.
+    /// Lists the cells of the border. Call it when `cells` has its block.
     void set(const Border<D>& border, const ZoneCells<D, On>& cells);
-    /// Counts the particles in the cells that others and images see. After the cells were sorted.
+    /// Counts the particles in outgoing cells and in cells that have periodic images. Call it after sorting.
     void count(ZoneCells<D, On>& cells);
-    /// Counts of the outgoing cells.
+    /// Number of particles in each outgoing cell.
     std::span<const std::int32_t> outgoing_counts() const { return {counts_.data(), outgoing_cells_}; }
-    /// Particles that the halo will hold. incoming: of the incoming cells.
+    /// Number of ghosts in the halo. incoming: particles in each incoming cell.
     std::int64_t ghosts(std::span<const std::int32_t> incoming) const;
-    /// Fills the halo's counts in.
+    /// Writes the numbers of ghosts in the halo's cells into `cells`. incoming: as for ghosts().
     void put_counts(std::span<const std::int32_t> incoming, ZoneCells<D, On>& cells);
-    /// Lists the slots of the particles in the border. After the cells' slots were laid out.
+    /// Lists the slots of the particles in the border. Call it after the slots of `cells` were laid out.
     void list_slots(std::span<const std::int32_t> incoming, const ZoneCells<D, On>& cells);
 
-    /// Ghosts to where their owners are now.
+    /// Writes the present positions of the ghosts: those from incoming(), and those of periodic images.
     void fill_ghosts(md::Packed<D>* packed);
-    /// Positions of now into outgoing(), when the accelerator comes to it.
+    /// Copies the present positions of outgoing cells into outgoing(). The accelerator does so after its earlier work.
     void take_outgoing(const md::Packed<D>* packed);
     std::span<const md::Packed<D>> outgoing() const { return {outgoing_.data(), outgoing_.size()}; }
     std::span<md::Packed<D>> incoming() { return {incoming_.data(), incoming_.size()}; }
 
 private:
-    // Cells of the block with its halo, and the slots of the particles in them, one after the other.
+    // Some cells of the block and its halo, and the slots of all particles in these cells.
     struct CellList {
         explicit CellList(On& on) : cells(on), first(on), slots(on) {}
         Array<On, std::int32_t> cells, first, slots;
