@@ -6,7 +6,6 @@
 #include "balance/round.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -80,13 +79,11 @@ Observation observed_by(const Setting& s, const Moment& moment, BalancedModel& b
 // The part of a round that belongs to one model.
 class ModelRound {
 public:
-    // tiles: of the partition in use. Null unless their times are known.
-    ModelRound(const Setting& setting, const Measured& measured, const ProcessBoxes& known, const Decomposition* tiles,
-               const HomeCells& cells, Balancing& all, std::size_t model)
+    ModelRound(const Setting& setting, const Measured& measured, const ProcessBoxes& known, const HomeCells& cells,
+               Balancing& all, std::size_t model)
         : s_(setting),
           measured_(measured),
           known_(known),
-          tiles_(tiles),
           cells_(cells),
           all_(all),
           b_(all.models[model]),
@@ -147,39 +144,9 @@ public:
 
 private:
     // known: around_home() of a partition.
-    ProcessCells pieces_of(const ProcessBoxes& known, const CutIntoParts& cut = {}) const {
+    ProcessCells pieces_of(const ProcessBoxes& known) const {
         s_.meter.part(RoundPart::fields, known.size(), 0);
-        return ProcessCells::at_home(s_.team, s_.grid, known, s_.hosts, cut);
-    }
-
-    // By the wall clock a part of a process is a tile. Tiles depend on the number of threads, so counted work has parts
-    // of equal size instead. Returns an empty function if no times of parts are known.
-    CutIntoParts cut_into_parts() const {
-        constexpr std::int64_t counted_parts = 8;
-        if (tiles_)
-            return [this](std::int64_t process, std::span<const Box>) {
-                std::vector<std::vector<Box>> parts;
-                for (const Box& tile : tiles_->tiles_of(process)) parts.push_back({tile});
-                return parts;
-            };
-        if (s_.policy.clock == Clock::wall || (driver_ && measured_.driver_times)) return {};
-        return [](std::int64_t, std::span<const Box> boxes) { return even_parts_of(boxes, counted_parts); };
-    }
-
-    // The parts of the processes and their shares, if they are known.
-    std::optional<PartTimes> part_times() const {
-        const CutIntoParts cut = cut_into_parts();
-        if (!cut) return std::nullopt;
-        PartTimes parts{pieces_of(known_, cut), {}};
-        if (tiles_) parts.shares = *measured_.tile_shares;
-        else
-            for (const std::int64_t ticks : at_hosts(parts.cells, cells_.work))
-                parts.shares.push_back(to_seconds(ticks));
-        const std::span<const std::size_t> first = parts.cells.first_part();
-        for (std::size_t p = 0; measured_.moment.part_noise && p + 1 < first.size(); ++p)
-            for (std::size_t i = first[p]; i < first[p + 1]; ++i)
-                parts.shares[i] *= measured_.moment.part_noise(hosted_by(s_).begin + p, i - first[p]);
-        return parts;
+        return ProcessCells::at_home(s_.team, s_.grid, known, s_.hosts);
     }
 
     // Loads with the even partition.
@@ -216,12 +183,10 @@ private:
     CellLoads learnt_loads(const std::vector<double>& times) {
         if (driver_ && s_.policy.finds_speeds() && measured_.reference)
             all_.speeds.learn(s_.team, hosted_by(s_), *measured_.reference, s_.meter);
-        const std::optional<PartTimes> parts = b_.model->wants_parts() ? part_times() : std::nullopt;
         const auto loads_of = [&](const ProcessCells& cells) {
             s_.meter.part(RoundPart::model, std::min(s_.hosts.processes(), most_concluded), cells.cells());
             return evaluate(*b_.model, s_.team, s_.grid, cells, cells_.counts, b_.state,
-                            all_.speeds.at_mean_speed(times, hosted_by(s_).begin), cells_.work, cells_.ahead,
-                            parts ? &*parts : nullptr);
+                            all_.speeds.at_mean_speed(times, hosted_by(s_).begin), cells_.work, cells_.ahead);
         };
         if (b_.model->additive()) return loads_of(pieces_);
         const ProcessCells whole = ProcessCells::whole_processes(s_.team, s_.grid, known_, s_.hosts);
@@ -328,7 +293,6 @@ private:
     const Setting& s_;
     const Measured& measured_;
     const ProcessBoxes& known_;
-    const Decomposition* tiles_;  // Null unless the times of tiles are known.
     const HomeCells& cells_;
     Balancing& all_;
     BalancedModel& b_;
@@ -415,15 +379,15 @@ bool wants_ahead(const Balancing& balancing) {
 
 namespace {
 
-// in_use: around_home() of the driver's partition. tiles: its tiles, null unless their times are known.
-Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, const Decomposition* tiles, HomeCells cells,
-                      const Measured& measured, Balancing& all) {
+// in_use: around_home() of the driver's partition.
+Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells cells, const Measured& measured,
+                      Balancing& all) {
     Outcome outcome;
     const std::size_t models = measured.observed ? 1 : all.models.size();
     for (std::size_t m = 0; m < models; ++m) {
         std::optional<ProcessBoxes> other;
         if (m > 0) other = around_home(s.team, s.grid, all.models[m].partition);
-        ModelRound round(s, measured, other ? *other : in_use, m == 0 ? tiles : nullptr, cells, all, m);
+        ModelRound round(s, measured, other ? *other : in_use, cells, all, m);
         Observation seen;
         if (measured.observed) seen = *measured.observed;
         else if (!measured.first) seen = round.observe();
@@ -439,8 +403,7 @@ Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, const Decomp
 }  // namespace
 
 Outcome rebalance(const Setting& s, HomeCells cells, const Measured& measured, Balancing& all) {
-    return rebalance_all(s, around_home(s.team, s.grid, all.models.front().partition), nullptr, std::move(cells),
-                         measured, all);
+    return rebalance_all(s, around_home(s.team, s.grid, all.models.front().partition), std::move(cells), measured, all);
 }
 
 Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles, Measured measured, Balancing& all) {
@@ -452,7 +415,7 @@ Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles
         const std::size_t mine = 2 * static_cast<std::size_t>(s.team.rank());
         measured.driver_times.emplace(1, std::max(sides[mine], sides[mine + 1]));
     }
-    return rebalance_all(s, in_use.known(), measured.tile_shares ? &in_use : nullptr, std::move(cells), measured, all);
+    return rebalance_all(s, in_use.known(), std::move(cells), measured, all);
 }
 
 }  // namespace balance

@@ -9,7 +9,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -123,8 +122,6 @@ struct Moment {
     std::int64_t step = 0, last = 0;  ///< now, and of the round before
     /// Of the processes that the member hosts: the models see the time of each times this; empty: as it is.
     std::span<const double> noise = {};
-    /// Factor for the time of part `part` of a process that this member hosts. Empty: 1.
-    std::function<double(std::int64_t process, std::size_t part)> part_noise = {};
 };
 
 /// Times by the wall clock of the processes that a member hosts.
@@ -180,9 +177,6 @@ struct Measured {
     /// Seconds of the reference (balance/model/speeds.hpp) on each process that this member hosts. Given on all members
     /// or on none. Without them speeds stay as they are.
     std::optional<std::vector<double>> reference = {};
-    /// Share of each tile in the time of its process, in any unit, for the tiles of this member. -1: not known. For a
-    /// round that is given the Decomposition, on all members or on none. Counted work has parts of its own.
-    std::optional<std::vector<double>> tile_shares = {};
     /// Speed of each member's accelerators together, relative to the member's CPU. Empty without accelerators.
     std::vector<double> accelerator_speeds = {};
     /// Seconds a step of the driver's processes that this member hosts, on all members or on none. Without them counted

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Speeds by a reference (balance/model/speeds.hpp) in worlds of unequal processes and dear cells. For each world
 // bench_speeds prints the largest error of a speed in the end and the mean efficiency from the fifth balancing on: with
-// references as noisy as the processes' times, with three times as noisy ones, without speeds, and without times of
-// parts of processes. Times of parts scatter as independent eighths of the processes' times do.
+// references as noisy as the processes' times, with three times as noisy ones, and without speeds.
 // bench_speeds [PROCESSES]: 40 by default; with more of them the grid is higher.
-#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <numeric>
@@ -67,13 +65,11 @@ Figures figures_of(World w) {
 
 int main(int arguments, char** values) {
     std::printf(
-        "| world | worst error | LBE | reference three times as noisy: worst error | LBE | no speeds: LBE | no "
-        "parts: LBE |\n"
-        "|---|---|---|---|---|---|---|\n");
+        "| world | worst error | LBE | reference three times as noisy: worst error | LBE | no speeds: LBE |\n"
+        "|---|---|---|---|---|---|\n");
     for (const Case& c : cases) {
         World w = equal_speeds(arguments > 1 ? std::stoll(values[1]) : 40);
         c.change(w);
-        w.parts = 8, w.noise_of_parts = std::sqrt(8.0) * w.noise;
         std::printf("| %s |", c.name);
         for (const double noise : {1.0, 3.0}) {
             w.noise_of_reference = noise;
@@ -81,8 +77,6 @@ int main(int arguments, char** values) {
             std::printf(" %.1f | %.1f |", 100 * f.worst, 100 * f.efficiency);
         }
         w.use = false;
-        std::printf(" %.1f |", 100 * figures_of(w).efficiency);
-        w.use = true, w.noise_of_reference = 1, w.parts = 1;
         std::printf(" %.1f |\n", 100 * figures_of(w).efficiency);
     }
 }

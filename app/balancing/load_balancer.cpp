@@ -83,7 +83,6 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
         times.seconds.push_back(static_cast<double>(nanoseconds) * 1e-9 / steps);
     }
     team_.sum(std::span(&sum, 1));
-    if (!zones_.on()) tile_shares_ = engine.take_tile_means();
     // Seconds of a process over all these steps.
     const double mean = static_cast<double>(sum) * 1e-9 / static_cast<double>(hosts().processes());
     if (!zones_.on()) {  // with accelerators that is not known
@@ -168,11 +167,10 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     const FieldsOnHeap fields;
     balance::Measured measured;
     const std::vector<double> noise = noise_of(settings_.noise, seed_, step, hosts().processes_of(team_.rank()));
-    measured.moment = {step, last_step(), noise, part_noise_of(settings_.noise, seed_, step)};
+    measured.moment = {step, last_step(), noise};
     measured.first = !last_step_;
     measured.observed = std::exchange(observed_, std::nullopt);
     measured.reference = reference_times(step);
-    measured.tile_shares = std::exchange(tile_shares_, std::nullopt);
     measured.accelerator_speeds = zones_.speeds();
     const bool pairs = settings_.clock == balance::Clock::work && !measured.first;
     try {

@@ -178,7 +178,6 @@ private:
     // A round under way by the wall clock: its observation, and the seconds of the reference, on all ranks or on none.
     std::optional<balance::Observation> observed_;
     std::optional<double> reference_seconds_;
-    std::optional<std::vector<double>> tile_shares_;  // See balance::Measured.
     std::optional<Reference> reference_;
     double elapsed_ = 0;  // mean of the ranks, at work since the reference was measured last
     std::vector<BalanceRow> rows_;

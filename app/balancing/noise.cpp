@@ -2,7 +2,6 @@
 #include "app/balancing/noise.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "md/random.hpp"
 
@@ -15,14 +14,6 @@ std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step
     for (std::int64_t p = processes.begin; p < processes.end; ++p)
         factors.push_back(std::max(0.0, 1 + noise * md::normal_pair(of_step, p)[0]));
     return factors;
-}
-
-std::function<double(std::int64_t, std::size_t)> part_noise_of(double noise, std::uint64_t seed, std::int64_t step) {
-    if (noise == 0) return {};
-    const std::uint64_t of_step = md::mix(seed + md::mix(static_cast<std::uint64_t>(step)));
-    return [=](std::int64_t process, std::size_t part) {
-        return std::max(0.0, 1 + std::sqrt(8.0) * noise * md::normal_pair(of_step + part, process)[0]);
-    };
 }
 
 }  // namespace app

@@ -96,7 +96,6 @@ public:
     virtual std::vector<std::int64_t> cell_neighbours() = 0;
     /// See Stopwatch.
     virtual std::vector<double> take_tile_seconds() = 0;
-    virtual std::vector<double> take_tile_means() = 0;
     virtual double take_share() = 0;
 
     /// See Halo::traffic().

@@ -37,7 +37,6 @@ public:
     std::vector<std::int32_t> cell_particles_after(double time) override;
     std::vector<std::int64_t> cell_neighbours() override { return tiles_.cell_neighbours(); }
     std::vector<double> take_tile_seconds() override { return stopwatch_.take_tile_seconds(); }
-    std::vector<double> take_tile_means() override { return stopwatch_.take_tile_means(); }
     double take_share() override { return stopwatch_.take_share(); }
     const comm::Traffic& traffic() const override { return halo_.traffic(); }
     const TravelSeconds& travel_seconds() const override { return seconds_.travel; }

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "balance/model/exact_sum.hpp"
-#include "balance/model/median.hpp"
 #include "balance/model/work.hpp"
 #include "balance/over_all.hpp"
 
@@ -77,58 +75,6 @@ CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double
     return result;
 }
 
-// LoadModel::part_factor()'s `unlike` of each hosted part, 0 if it is not known.
-//
-// sizes: receives the sizes of the known ones of every process whose number is a multiple of `every`.
-std::vector<double> unlike_of(const PartTimes& parts, std::span<const double> expected, std::int64_t every,
-                              std::vector<double>& sizes) {
-    const std::span<const std::size_t> first = parts.cells.first_part();
-    std::vector<double> unlike(expected.size(), 0.0);
-    for (std::int64_t p = 0; p < parts.cells.hosted().size(); ++p) {
-        double taken = 0, all = 0;
-        bool known = true;
-        for (std::size_t i = first[p]; i < first[p + 1]; ++i) {
-            taken += parts.shares[i], all += expected[i];
-            known = known && parts.shares[i] >= 0;
-        }
-        for (std::size_t i = first[p]; known && i < first[p + 1]; ++i) {
-            if (!(taken > 0 && expected[i] > 0)) continue;
-            unlike[i] = parts.shares[i] / taken * all / expected[i] - 1;
-            if ((parts.cells.hosted().begin + p) % every == 0) sizes.push_back(std::abs(unlike[i]));
-        }
-    }
-    return unlike;
-}
-
-// Factors for the states and loads of the cells at home. counts, state: of these cells.
-std::vector<double> part_factors(const LoadModel& model, const Team& team, const PartTimes& parts,
-                                 std::span<const CellCounts> counts, std::span<const double> state) {
-    const ProcessCells& cells = parts.cells;
-    const std::vector<CellCounts> counts_here = cells.to_pieces(counts);
-    std::vector<double> state_here = cells.to_pieces(state), sums;
-    for (const Piece& p : cells.pieces())
-        for (const double number :
-             model.contribution(model.rounds() - 1, {std::span(counts_here).subspan(p.first, p.cells),
-                                                     std::span(state_here).subspan(p.first, p.cells), 0, p.process}))
-            sums.push_back(number);
-    std::vector<double> expected;  // Seconds of each hosted part.
-    sums = cells.sums_at_hosts(sums, 2);
-    for (std::size_t i = 0; i < sums.size(); i += 2) expected.push_back(ExactSum{sums[i], sums[i + 1]}.seconds());
-    std::int64_t all = std::ssize(expected);
-    team.sum(std::span(&all, 1));
-    std::vector<double> sizes;
-    const std::vector<double> unlike = unlike_of(parts, expected, concluded_every(all), sizes),
-                              of_pieces = cells.for_pieces(unlike, 1);
-    const double usual = from_first(team, std::vector{per_median * median(gather<double>(team, sizes))})[0];
-    for (std::size_t i = 0; i < of_pieces.size(); ++i) {
-        const Piece& p = cells.pieces()[i];
-        std::fill_n(state_here.begin() + p.first, p.cells, model.part_factor(of_pieces[i], usual));
-    }
-    std::vector<double> factors(state.size());
-    cells.to_home(std::span<const double>(state_here), std::span(factors));
-    return factors;
-}
-
 }  // namespace
 
 CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
@@ -140,8 +86,7 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
 
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const ProcessCells& cells,
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,
-                   std::span<const std::int64_t> work, const std::optional<std::vector<CellCounts>>& ahead,
-                   const PartTimes* parts) {
+                   std::span<const std::int64_t> work, const std::optional<std::vector<CellCounts>>& ahead) {
     if (!cells.are_whole() && !model.additive())
         throw std::logic_error("the load model has to see whole processes; this is a bug");
     std::vector<double> state_here = cells.to_pieces(std::span<const double>(state));
@@ -179,14 +124,12 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
     std::vector<double> loads(cells.cells());
     for (std::size_t i = 0; i < views.size(); ++i)
         model.update(views[i], totals, std::span(loads).subspan(cells.pieces()[i].first, cells.pieces()[i].cells));
+    CellLoads result = as_integers(team, grid, loads);
+    std::vector<std::int64_t> at_home(state.size());
     cells.to_home(std::span<const double>(state_here), state);
-    std::vector<double> at_home(state.size());
-    cells.to_home(std::span<const double>(loads), std::span(at_home));
-    if (parts && model.wants_parts()) {
-        const std::vector<double> factors = part_factors(model, team, *parts, counts, state);
-        for (std::size_t i = 0; i < state.size(); ++i) state[i] *= factors[i], at_home[i] *= factors[i];
-    }
-    return as_integers(team, grid, at_home);
+    cells.to_home(std::span<const std::int64_t>(result.load), std::span(at_home));
+    result.load = std::move(at_home);
+    return result;
 }
 
 }  // namespace balance

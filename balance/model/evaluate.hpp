@@ -21,14 +21,6 @@ struct CellLoads {
 /// The loads that all models start from, before anything was measured.
 CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 
-/// Times of parts of processes.
-struct PartTimes {
-    ProcessCells cells;  ///< The parts of each process.
-    /// Share of each part in the time of its process, in any unit, for the parts that this member hosts. If one part of
-    /// a process has -1, no share of that process is known.
-    std::vector<double> shares;
-};
-
 /// Lets the model learn from the times of a partition's processes, and returns its loads from then on. Collective.
 ///
 /// cells: the processes' cells by that partition: whole processes, unless the model is additive.
@@ -42,11 +34,8 @@ struct PartTimes {
 /// work: true ticks of the cells at home, for a model that wants them; empty: not known.
 ///
 /// ahead: particle counts that these cells will have; known on all members or on none.
-///
-/// parts: times of parts, for a model that wants them; null on all members or on none.
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const ProcessCells& cells,
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,
-                   std::span<const std::int64_t> work = {}, const std::optional<std::vector<CellCounts>>& ahead = {},
-                   const PartTimes* parts = nullptr);
+                   std::span<const std::int64_t> work = {}, const std::optional<std::vector<CellCounts>>& ahead = {});
 
 }  // namespace balance

@@ -117,16 +117,6 @@ public:
     virtual bool needs_particles() const { return true; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
     virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;
-    /// True if the model learns from the shares of a process's parts in its time. Then it is additive(). Its
-    /// contribution in the last round is the seconds that it expects of cells (ExactSum). Loads of cells are
-    /// proportional to their states.
-    virtual bool wants_parts() const { return false; }
-    /// Factor for states and loads of a part's cells.
-    ///
-    /// unlike: the part's time over its expected time, less 1, if the whole process takes its expected time.
-    ///
-    /// usual: standard deviation of `unlike` over all parts.
-    virtual double part_factor(double /*unlike*/, double /*usual*/) const { return 1; }
     /// The result of learn(). set_memory(memory()) on another object makes it equal.
     virtual std::vector<double> memory() const { return {}; }
     virtual void set_memory(std::span<const double>) {}

@@ -15,7 +15,4 @@ inline double median_in(std::span<double> values) {
 }
 inline double median(std::vector<double> values) { return median_in(values); }
 
-/// Standard deviation of normal numbers over the median of their sizes.
-inline constexpr double per_median = 1.4826;
-
 }  // namespace balance

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "balance/model/prior.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
-
-#include "balance/model/median.hpp"
 
 namespace balance {
 
@@ -13,58 +9,26 @@ Prior::Prior(std::span<const double> costs) {
     for (int i = 0; i < features; ++i) theta_[i] = costs[i];
 }
 
-// The fit is repeated with weights that fall with the deviation of each time. So parts with hidden costs do not bend
-// it. Hidden costs belong to the ratios of the cells.
+// Normal equations in units in which every feature's sum of squares is 1.
 void Prior::fit(std::span<const double> rows, std::span<const double> times, double forgetting) {
-    constexpr int again = 2;
-    constexpr double wide = 3;      // A part at this many usual deviations counts a quarter.
-    constexpr double least = 1e-3;  // Least usual deviation.
-    Matrix past = normal_;
-    Features past_right = right_;
-    for (Features& row : past)
-        for (double& v : row) v *= forgetting;
-    for (double& v : past_right) v *= forgetting;
-    std::vector<double> weight(times.size(), 1.0), deviation(times.size()), size(times.size());
-    for (int k = 0;; ++k) {
-        normal_ = past, right_ = past_right;
-        add(rows, times, weight);
-        solve();
-        if (k == again) return;
-        for (std::size_t p = 0; p < times.size(); ++p) {
-            Features row;
-            std::copy_n(&rows[p * features], features, row.begin());
-            const double expected = cost(row);
-            deviation[p] = expected > 0 ? times[p] / expected - 1 : 0;
-            size[p] = std::abs(deviation[p]);
-        }
-        const double usual = std::max(least, per_median * median(size));
-        for (std::size_t p = 0; p < times.size(); ++p) {
-            const double d = deviation[p] / (wide * usual);
-            weight[p] = 1 / ((1 + d * d) * (1 + d * d));
-        }
-    }
-}
-
-void Prior::add(std::span<const double> rows, std::span<const double> times, std::span<const double> weight) {
+    constexpr double pull = 1e-6;
     // Copies, which stay in registers: for all a compiler knows, the rows could overlap the members.
     Normal normal = normal_;
     Unknowns right = right_;
+    for (Features& row : normal)
+        for (double& v : row) v *= forgetting;
+    for (double& v : right) v *= forgetting;
     for (std::size_t p = 0; p < times.size(); ++p) {
         const double* const row = &rows[p * features];
         for (int i = 0; i < features; ++i) {
-            for (int k = i; k < features; ++k) normal[i][k] += weight[p] * row[i] * row[k];
-            right[i] += weight[p] * row[i] * times[p];
+            for (int k = i; k < features; ++k) normal[i][k] += row[i] * row[k];
+            right[i] += row[i] * times[p];
         }
     }
     for (int i = 0; i < features; ++i)
         for (int k = 0; k < i; ++k) normal[i][k] = normal[k][i];
     normal_ = normal;
     right_ = right;
-}
-
-// The normal equations in units in which every feature's sum of squares is 1.
-void Prior::solve() {
-    constexpr double pull = 1e-6;
     Features scale;
     for (int i = 0; i < features; ++i) scale[i] = normal_[i][i] > 0 ? std::sqrt(normal_[i][i]) : 1.0;
     Normal a;

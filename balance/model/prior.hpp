@@ -25,12 +25,11 @@ public:
 
     /// Seconds of a cell.
     double cost(const Features& f) const { return dot(theta_, f); }
-    /// Learns from parts of processes. A part that is far from what the others tell counts little (iteratively
-    /// reweighted least squares). The last costs count a little beside all times. So they decide between features that
-    /// the parts cannot tell apart.
+    /// Learns from processes. The last costs count a little beside all times. So they decide between features that the
+    /// processes cannot tell apart.
     ///
-    /// rows: sums of the features over the cells of each part. times: seconds of each part. Both may be scaled part by
-    /// part.
+    /// rows: sums of the features over the cells of each process. times: seconds of each process. Both may be scaled
+    /// process by process.
     ///
     /// forgetting: weight of the knowledge before.
     void fit(std::span<const double> rows, std::span<const double> times, double forgetting);
@@ -42,9 +41,6 @@ public:
 
 private:
     using Matrix = std::array<Features, features>;
-    void add(std::span<const double> rows, std::span<const double> times, std::span<const double> weight);
-    void solve();
-
     Features theta_{}, right_{};
     Matrix normal_{};  // normal equations of all times so far
 };

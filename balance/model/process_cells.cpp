@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "balance/partition/decomposition.hpp"
 #include "balance/transfer.hpp"
 
 namespace balance {
@@ -53,28 +52,7 @@ ProcessCells ProcessCells::whole_processes(const Team& team, const Grid& grid, c
     return all;
 }
 
-std::vector<std::vector<Box>> even_parts_of(std::span<const Box> boxes, std::int64_t wanted) {
-    const std::vector<Box> all = joined({boxes.begin(), boxes.end()});
-    std::int64_t cells = 0;
-    for (const Box& b : all) cells += b.cells();
-    const std::int64_t usual = std::max<std::int64_t>(1, cells / wanted);
-    std::vector<std::vector<Box>> parts;
-    std::int64_t in_last = 0;  // Cells of the last part.
-    for (const Box& b : all) {
-        const std::int64_t pieces = std::max<std::int64_t>(1, (b.cells() + usual / 2) / usual);
-        for (std::int64_t i = 0; i < pieces; ++i) {
-            const Box piece = even_part(b, pieces, i);
-            // Small boxes share a part.
-            if (parts.empty() || 2 * std::min(in_last, piece.cells()) >= usual) parts.emplace_back(), in_last = 0;
-            parts.back().push_back(piece);
-            in_last += piece.cells();
-        }
-    }
-    return parts;
-}
-
-ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts,
-                                   const CutIntoParts& cut) {
+ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts) {
     const Homes homes{grid, team.size()};
     const Range mine = hosts.processes_of(team.rank());
     ProcessCells here(team, grid, hosts);
@@ -82,30 +60,22 @@ ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const Pro
     const auto partner = [&](int member) -> Partner& {
         return partners.try_emplace(member, Partner{member, {}, {}}).first->second;
     };
-    std::size_t parts = 0;  // Hosted here, so far.
     for (std::int64_t i = 0; i < known.size(); ++i) {
         const std::int64_t p = known.processes[i];
-        const bool hosted = p >= mine.begin && p < mine.end;
-        if (!hosted && std::ranges::none_of(known.of(i), [&](const Box& b) { return meet(b, here.home_); })) continue;
-        const std::vector<std::vector<Box>> cuts =
-            cut ? cut(p, known.of(i)) : std::vector<std::vector<Box>>{{known.of(i).begin(), known.of(i).end()}};
-        for (const std::vector<Box>& part : cuts) {
-            std::vector<Box> boxes;
-            for (const Box& b : part)
-                if (const Box common = intersection(b, here.home_); !common.empty()) boxes.push_back(common);
-            if (!boxes.empty()) {
-                partner(hosts.member_of(p)).pieces.push_back(here.pieces_.size());
-                here.add(p, std::move(boxes));
-            }
-            if (!hosted) continue;
-            for (const Box& b : part)
-                homes.for_each_in(b, [&](int home) {
-                    std::vector<std::size_t>& places = partner(home).hosted;
-                    if (places.empty() || places.back() != parts) places.push_back(parts);
-                });
-            ++parts;
+        std::vector<Box> boxes;
+        for (const Box& b : known.of(i))
+            if (const Box common = intersection(b, here.home_); !common.empty()) boxes.push_back(common);
+        if (!boxes.empty()) {
+            partner(hosts.member_of(p)).pieces.push_back(here.pieces_.size());
+            here.add(p, std::move(boxes));
         }
-        if (hosted) here.first_part_[p - mine.begin + 1] = parts;
+        if (p < mine.begin || p >= mine.end) continue;
+        const auto place = static_cast<std::size_t>(p - mine.begin);
+        for (const Box& b : known.of(i))
+            homes.for_each_in(b, [&](int home) {
+                std::vector<std::size_t>& hosted = partner(home).hosted;
+                if (hosted.empty() || hosted.back() != place) hosted.push_back(place);
+            });
     }
     for (auto& [member, found] : partners) here.partners_.push_back(std::move(found));
     return here;
@@ -157,7 +127,7 @@ std::vector<std::int64_t> ProcessCells::piece_sums(std::span<const std::int64_t>
 template <class T>
 std::vector<T> ProcessCells::summed_at_hosts(std::span<const T> rows, std::size_t width) const {
     if (are_whole()) return {rows.begin(), rows.end()};
-    std::vector<T> sums(parts() * width, T{});
+    std::vector<T> sums(hosted_.size() * width, T{});
     if (width == 0) return sums;
     exchange(rows, width, &Partner::pieces, &Partner::hosted, [&](std::size_t place, const T* row) {
         for (std::size_t i = 0; i < width; ++i) sums[place * width + i] += row[i];
@@ -173,11 +143,11 @@ std::vector<std::int64_t> ProcessCells::sums_at_hosts(std::span<const std::int64
     return summed_at_hosts(rows, width);
 }
 
-std::vector<double> ProcessCells::for_pieces(std::span<const double> of_parts, std::size_t width) const {
-    if (are_whole()) return {of_parts.begin(), of_parts.end()};
+std::vector<double> ProcessCells::for_pieces(std::span<const double> of_hosted, std::size_t width) const {
+    if (are_whole()) return {of_hosted.begin(), of_hosted.end()};
     std::vector<double> rows(pieces_.size() * width);
     if (width == 0) return rows;
-    exchange(of_parts, width, &Partner::hosted, &Partner::pieces,
+    exchange(of_hosted, width, &Partner::hosted, &Partner::pieces,
              [&](std::size_t place, const double* row) { std::copy_n(row, width, &rows[place * width]); });
     return rows;
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The cells of processes, in parts and pieces for a load model. A part has a time of its own: it is a whole process, or
-// some boxes of one. A piece is a whole part on the member that hosts its process. Or it is the cells of a part within
-// one member's home, and no value of a cell has to travel.
+// The cells of processes, in pieces for a load model. A piece is a whole process on the member that hosts it. Or it is
+// the part of a process within one member's home, and no value of a cell has to travel.
 #pragma once
 #include <cstdint>
-#include <functional>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,12 +14,7 @@
 
 namespace balance {
 
-/// Cuts a process into parts with known times: returns the boxes of each part. The result is the same on all members.
-using CutIntoParts = std::function<std::vector<std::vector<Box>>(std::int64_t process, std::span<const Box> boxes)>;
-/// Cuts boxes into about `wanted` parts of about equal numbers of cells. With fewer cells each part is one cell.
-std::vector<std::vector<Box>> even_parts_of(std::span<const Box> boxes, std::int64_t wanted);
-
-/// Some cells of one part of a process.
+/// Some cells of one process.
 struct Piece {
     std::int64_t process;
     std::vector<Box> boxes;
@@ -35,18 +27,13 @@ public:
     /// All cells of the processes that a member hosts. known: the result of around_home().
     static ProcessCells whole_processes(const Team& team, const Grid& grid, const ProcessBoxes& known,
                                         const Hosts& hosts);
-    /// The cells of each process in the member's home. cut: into parts. Without it each process is one part.
-    static ProcessCells at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts,
-                                const CutIntoParts& cut = {});
+    /// The cells of each process in the member's home.
+    static ProcessCells at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts);
 
     bool are_whole() const { return plan_.has_value(); }
-    std::int64_t processes() const { return processes_; }  ///< of all members
-    const Range& hosted() const { return hosted_; }        ///< the processes that this member hosts
-    /// Parts of the processes that this member hosts, process by process.
-    std::size_t parts() const { return first_part_.back(); }
-    /// Hosted process i has the parts first_part()[i] to first_part()[i + 1] - 1.
-    std::span<const std::size_t> first_part() const { return first_part_; }
-    std::span<const Piece> pieces() const { return pieces_; }  ///< in the order of their processes and parts
+    std::int64_t processes() const { return processes_; }      ///< of all members
+    const Range& hosted() const { return hosted_; }            ///< the processes that this member hosts
+    std::span<const Piece> pieces() const { return pieces_; }  ///< in the order of their processes
     std::int64_t cells() const { return pieces_.empty() ? 0 : pieces_.back().first + pieces_.back().cells; }
     const Box& home() const { return home_; }
     /// See FieldPlan.
@@ -71,19 +58,19 @@ public:
     /// Sum over the cells of each piece. at_home: whole numbers, of the cells of the member's home. Not for pieces that
     /// are whole processes.
     std::vector<std::int64_t> piece_sums(std::span<const std::int64_t> at_home) const;
-    /// Rows of `width` numbers of each piece, added up for each part that this member hosts. The order of the sum
+    /// Rows of `width` numbers of each piece, added up for each process that this member hosts. The order of the sum
     /// depends on the team, so they must be whole numbers. Sums of doubles must stay below 2^53. Collective.
     std::vector<double> sums_at_hosts(std::span<const double> rows, std::size_t width) const;
     std::vector<std::int64_t> sums_at_hosts(std::span<const std::int64_t> rows, std::size_t width) const;
-    /// Sends a row of `width` numbers of each part that this member hosts to the part's pieces. Collective.
-    std::vector<double> for_pieces(std::span<const double> of_parts, std::size_t width) const;
+    /// Such a row of each process that this member hosts, for each of the pieces. Collective.
+    std::vector<double> for_pieces(std::span<const double> of_hosted, std::size_t width) const;
 
 private:
     /// A member, perhaps this one, with which rows are exchanged.
     struct Partner {
         int member;
         std::vector<std::size_t> pieces;  ///< places of this member's pieces whose processes the partner hosts
-        std::vector<std::size_t> hosted;  ///< places, among the parts hosted here, of those with cells in its home
+        std::vector<std::size_t> hosted;  ///< places, among the processes hosted here, of those with cells in its home
     };
     using Places = std::vector<std::size_t> Partner::*;
 
@@ -91,10 +78,7 @@ private:
         : team_(team),
           home_(Homes{grid, team.size()}.of(team.rank())),
           processes_(hosts.processes()),
-          hosted_(hosts.processes_of(team.rank())),
-          first_part_(hosted_.size() + 1) {
-        std::iota(first_part_.begin(), first_part_.end(), std::size_t{0});
-    }
+          hosted_(hosts.processes_of(team.rank())) {}
     void add(std::int64_t process, std::vector<Box> boxes);
     std::vector<Box> boxes() const;
     /// Takes rows from places here to places of partners, and calls put(place, row) for each that arrives.
@@ -107,7 +91,6 @@ private:
     Box home_;
     std::int64_t processes_;
     Range hosted_;
-    std::vector<std::size_t> first_part_;
     std::optional<FieldPlan> plan_;  // between the homes and whole processes
     std::vector<Piece> pieces_;
     std::vector<Partner> partners_;  // by member

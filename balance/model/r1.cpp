@@ -22,7 +22,6 @@ public:
     int rounds() const override { return 2; }
     bool additive() const override { return true; }
     bool wants_ahead() const override { return ahead_; }
-    bool wants_parts() const override { return true; }
 
     // Round 0: feature sums, for the prior. Round 1: what the model expects with it, for the ratios.
     std::vector<double> contribution(int round, const ProcessView& p) const override {
@@ -56,15 +55,12 @@ public:
 
     void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
         const std::span<const CellCounts> cells = p.ahead.empty() ? p.cells : p.ahead;
-        const double e = deviation_of(expected_in(p.contribution), p.time),
-                     factor = factor_of(e, noise_, constants_.floor);
+        const double factor = factor_of(expected_in(p.contribution), p.time);
         for (std::size_t i = 0; i < load.size(); ++i) {
             p.state[i] *= factor;
             load[i] = prior_.cost(features_of(cells[i])) * p.state[i];
         }
     }
-
-    double part_factor(double unlike, double usual) const override { return factor_of(unlike, usual, 0); }
 
     std::vector<double> memory() const override {
         std::vector<double> m = prior_.numbers();
@@ -93,13 +89,14 @@ private:
         for (std::size_t p = 0; p < times.size(); ++p)
             if (const double expected = expected_in(rows.subspan(2 * p, 2)); expected > 0)
                 size.push_back(std::abs(deviation_of(expected, times[p])));
-        return per_median * median(std::move(size));
+        return 1.4826 * median(std::move(size));
     }
 
-    // Factor for cells that take over a part of their deviation e. The part grows with the size of e beside the noise.
-    double factor_of(double e, double noise, double floor) const {
-        const double e2 = e * e;
-        const double gain = e2 > 0 ? std::max(floor, e2 / (e2 + constants_.noise_weight * noise * noise)) : 0.0;
+    // How much of its deviation a process's cells take over.
+    double factor_of(double expected, double time) const {
+        const double e = deviation_of(expected, time), e2 = e * e;
+        const double gain =
+            e2 > 0 ? std::max(constants_.floor, e2 / (e2 + constants_.noise_weight * noise_ * noise_)) : 0.0;
         return std::max(0.05, 1 + gain * e);
     }
 

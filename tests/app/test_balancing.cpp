@@ -289,85 +289,13 @@ TEST_CASE("by the wall clock it is known what part of its time a thread had its 
         };
         test::Run<Record> run(off_centre, {"balance.every=100000"}, {processes, {64, 64}, change});
         CHECK(run.engine.take_share() == 1);
-        run.steps(0, 6);
+        run.steps(0, 2);
         const double share = run.engine.take_share();
         CAPTURE(share, run.engine.particles());
         if (by_wall) CHECK((share > 0 && share < 0.9));
         else CHECK(share == 1);
         CHECK(run.engine.take_share() == 1);
     }
-}
-
-namespace {
-
-// Charges as read_charges() tells; each reading takes its time.
-std::int64_t readings = 0;
-double slow_clock() {
-    ++readings;
-    const double end = comm::now() + 2e-4;
-    while (comm::now() < end) {
-    }
-    return charged_seconds;
-}
-void step_of_10_ms(const md::TileView<2>& view, const md::StepArgs& args, md::StepResult& result) {
-    real_step(view, args, result);
-    charged_seconds += 0.01;
-}
-std::size_t timed_tiles(const std::vector<double>& means) {
-    return static_cast<std::size_t>(std::ranges::count_if(means, [](double s) { return s >= 0; }));
-}
-
-}  // namespace
-
-TEST_CASE("the time of each tile is known, also where its process has many") {
-    const int threads_before = omp_get_max_threads();
-    for (const int threads : {1, 3}) {
-        omp_set_num_threads(threads);
-        region_is_expensive = false;
-        Run run(off_centre, {"balance.every=100000", "balance.partition.kind=none"});
-        run.steps(0, 4);
-        const TileSet& tiles = run.engine.tiles();
-        const std::vector<double> seconds = run.engine.take_tile_means();
-        REQUIRE(seconds.size() == tiles.size());
-        std::size_t several = 0;  // tiles of processes that have more of them
-        for (std::size_t t = 0; t < tiles.size(); ++t) {
-            CAPTURE(threads, t);
-            // The drops move, and a particle may be in another tile from one list to the next.
-            CHECK(seconds[t] == Approx(seconds_per_particle * static_cast<double>(tiles.particles(t))).margin(8));
-            several += t > 0 && tiles.process_of(t) == tiles.process_of(t - 1);
-        }
-        CHECK((several > 0 || tiles.size() == 0));
-        CHECK(timed_tiles(run.engine.take_tile_means()) == 0);  // Since then.
-    }
-    omp_set_num_threads(threads_before);
-}
-
-TEST_CASE("where a clock is slow it is read at every tile in few loops only") {
-    if (world().size() > 1) return;
-    const int threads_before = omp_get_max_threads();
-    omp_set_num_threads(1);
-    const auto change = [&](Setup& s, const Deck&) {
-        s.thread_seconds = slow_clock;
-        s.kernels = &charging_kernels(s.potential, s.precision);
-        md::Kernels& kernels = const_cast<md::Kernels&>(*s.kernels);
-        for (auto& of_potential : kernels.in_plane.step)
-            for (auto& of_precision : of_potential)
-                for (auto& step : of_precision) step = step_of_10_ms;
-    };
-    test::Run<Record> run(off_centre, {"balance.every=100000"}, {processes, {8, 8}, change});
-    std::vector<std::int64_t> of_steps;
-    for (int step = 0; step < 100; ++step) {
-        readings = 0;
-        run.steps(step, step + 1);
-        of_steps.push_back(readings);
-    }
-    omp_set_num_threads(threads_before);
-    // A pass takes 10 ms a tile, and its readings 0.2 ms a tile. So a thousandth is one pass in twenty. Its inner tiles
-    // may be timed in one step and the others in the next. A step with new lists has more loops.
-    const std::int64_t least = *std::min_element(of_steps.begin(), of_steps.end());
-    const auto many = std::count_if(of_steps.begin(), of_steps.end(), [&](auto n) { return 4 * n > 5 * least; });
-    CAPTURE(many);
-    CHECK((many > 0 && many <= 25));
 }
 
 TEST_CASE("what the even partition would have taken is about what it takes") {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -25,14 +24,11 @@ struct World {
     double noise = 0;
     double noise_of_reference = 1;  // relative to that of the times
     int balancings = 12;
-    int change_at = -1;         // All speeds are 1 from this balancing on.
-    int slow_from = 0;          // All speeds are 1 before this balancing.
-    double pace = 0;            // Growth of all times at each balancing, as a part of the first ones.
-    bool use = true;            // Use the speeds that are found.
-    std::int64_t parts = 1;     // Parts of each process, whose times are known.
-    double noise_of_parts = 0;  // Noise of their shares in the time of their process.
-    int dear_from = 0;          // The surcharge is 1 before this balancing.
-    int seed = 0;               // Of the noise and of the dear cells.
+    int change_at = -1;  // All speeds are 1 from this balancing on.
+    int slow_from = 0;   // All speeds are 1 before this balancing.
+    double pace = 0;     // Growth of all times at each balancing, as a part of the first ones.
+    bool use = true;     // Use the speeds that are found.
+    int seed = 0;        // Of the noise and of the dear cells.
 
     Grid grid() const { return {{120, static_cast<int>(processes), 1}, {false, false, false}}; }
 };
@@ -47,11 +43,11 @@ inline CellCounts counts_at(int x, int y) {
     const auto n = static_cast<std::int32_t>(4 + (x * 7 + y * 3) % 3 + (x > 50 && x < 62 ? 8 : 0));
     return {n, 9 * n, 25 * n};
 }
-inline double true_cost(const World& w, int balancing, int x, int y) {
+inline double true_cost(const World& w, int x, int y) {
     const CellCounts c = counts_at(x, y);
     const double cost = 1e-9 + 8e-9 * c.n + 1e-9 * c.n * c.n3;
     const int first = 20 + 3 * w.seed;
-    return balancing >= w.dear_from && x >= first && x < first + 12 ? cost * w.surcharge : cost;
+    return x >= first && x < first + 12 ? cost * w.surcharge : cost;
 }
 
 /// speeds: who finds them, as class Speeds does, from the times of a reference.
@@ -78,17 +74,10 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
         const auto speed_now = [&](std::int64_t p) {
             return k >= w.slow_from && (w.change_at < 0 || k < w.change_at) ? w.speed[p] : 1;
         };
-        const auto cost_of = [&](std::span<const Box> boxes) {
-            double cost = 0;
-            for (const Box& b : boxes)
-                for (int x = b.lower[0]; x < b.upper[0]; ++x)
-                    for (int y = b.lower[1]; y < b.upper[1]; ++y) cost += true_cost(w, k, x, y);
-            return cost;
-        };
         double largest = 0, sum = 0;
         for (std::int64_t p = 0; p < w.processes; ++p) {
-            times[p] = cost_of(
-                std::span(partition.boxes).subspan(partition.first[p], partition.first[p + 1] - partition.first[p]));
+            for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
+                for_each_cell(partition.boxes[b], [&](int x, int y, int) { times[p] += true_cost(w, x, y); });
             times[p] /= speed_now(p);
             times[p] *= 1 + w.pace * k;
             largest = std::max(largest, times[p]), sum += times[p];
@@ -96,10 +85,7 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
         }
         outcome.efficiency.push_back(sum / static_cast<double>(w.processes) / largest);
         const ProcessBoxes known = all_of(partition);
-        const auto cut = [&](std::int64_t, std::span<const Box> boxes) { return even_parts_of(boxes, w.parts); };
-        const Hosts hosts(w.processes, team.size());
-        const ProcessCells cells = ProcessCells::at_home(team, grid, known, hosts);
-        PartTimes parts{ProcessCells::at_home(team, grid, known, hosts, cut), {}};
+        const ProcessCells cells = ProcessCells::at_home(team, grid, known, Hosts(w.processes, team.size()));
         const Range hosted = cells.hosted();
         times = {times.begin() + hosted.begin, times.begin() + hosted.end};
         std::vector<double> reference;
@@ -110,13 +96,7 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
             if (p >= hosted.begin && p < hosted.end) reference.push_back(1e-5 * seconds / speed_now(p));
         }
         if (w.use) speeds.learn(team, hosted, reference);
-        for (std::int64_t p = hosted.begin; p < hosted.end; ++p)
-            for (const std::vector<Box>& part : cut(p, known.of(p)))
-                parts.shares.push_back(cost_of(part) *
-                                       (1 + w.noise_of_parts * std::normal_distribution<double>()(random)));
-        load = evaluate(*model, team, grid, cells, counts, state, speeds.at_mean_speed(times, hosted.begin), {}, {},
-                        w.parts > 1 ? &parts : nullptr)
-                   .load;
+        load = evaluate(*model, team, grid, cells, counts, state, speeds.at_mean_speed(times, hosted.begin)).load;
     }
     outcome.relative = speeds.relative();
     if constexpr (requires { speeds.memory(team); }) outcome.memory = speeds.memory(team);

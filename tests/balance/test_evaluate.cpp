@@ -32,10 +32,8 @@ struct Learnt {
     double unit = 0;
     friend bool operator==(const Learnt&, const Learnt&) = default;
 };
-// whole_processes: the model is shown whole processes, though it may be additive; parts: so many of each process, with
-// a time of their own.
-Learnt learn(const Team& team, const std::string& name, const Hosts& hosts, bool whole_processes = false,
-             std::int64_t parts = 0) {
+// whole_processes: the model is shown whole processes, though it may be additive.
+Learnt learn(const Team& team, const std::string& name, const Hosts& hosts, bool whole_processes = false) {
     const Box home = Homes{grid, team.size()}.of(team.rank());
     const auto model = make_model(name, ModelConstants{});
     std::vector<CellCounts> counts;
@@ -57,15 +55,7 @@ Learnt learn(const Team& team, const std::string& name, const Hosts& hosts, bool
                                        : ProcessCells::whole_processes(team, grid, known, hosts);
         const Range mine = hosts.processes_of(team.rank());
         times = {times.begin() + mine.begin, times.begin() + mine.end};
-        const auto cut = [&](std::int64_t, std::span<const Box> boxes) { return even_parts_of(boxes, parts); };
-        std::optional<PartTimes> shared;
-        if (parts > 0) {
-            shared.emplace(PartTimes{ProcessCells::at_home(team, grid, known, hosts, cut), {}});
-            for (std::int64_t p = mine.begin; p < mine.end; ++p)
-                for (std::size_t i = 0; i < cut(p, known.of(p)).size(); ++i)
-                    shared->shares.push_back(static_cast<double>(1 + (i + p) % 3));
-        }
-        loads = evaluate(*model, team, grid, cells, counts, state, times, {}, {}, shared ? &*shared : nullptr);
+        loads = evaluate(*model, team, grid, cells, counts, state, times);
     }
     const FieldPlan plan = plan_by_columns(team, grid);
     const auto whole = [&]<class T>(const std::vector<T>& field) {
@@ -89,87 +79,6 @@ TEST_CASE("what a model learns does not depend on the team or on who hosts which
                 ThreadTeam::run(hosts.members(), [&](const Team& team) { return learn(team, name, hosts); });
             for (const Learnt& l : learnt) CHECK((l == expected));
         }
-    }
-}
-
-TEST_CASE("what a model learns from parts of processes does not depend on the team either") {
-    const SerialTeam alone;
-    const Learnt one = learn(alone, "r1", Hosts(processes, 1), false, 1),
-                 four = learn(alone, "r1", Hosts(processes, 1), false, 4);
-    CHECK((one == learn(alone, "r1", Hosts(processes, 1))));
-    CHECK(!(one == four));
-    for (const std::vector<std::int64_t>& first :
-         {std::vector<std::int64_t>{0, 2, 5}, {0, 0, 5}, {0, 1, 3, 5}, {0, 1, 1, 2, 3, 4, 5, 5}}) {
-        const Hosts hosts(first);
-        const auto learnt =
-            ThreadTeam::run(hosts.members(), [&](const Team& team) { return learn(team, "r1", hosts, false, 4); });
-        for (const Learnt& l : learnt) CHECK((l == four));
-    }
-}
-
-TEST_CASE("a process is cut into parts of about equal numbers of cells") {
-    const Grid space{{9, 11, 7}, {true, false, false}, 3};
-    const auto cells_in = [](std::span<const Box> boxes) {
-        std::vector<std::array<int, 3>> cells;
-        for (const Box& b : boxes) for_each_cell(b, [&](int x, int y, int z) { cells.push_back({x, y, z}); });
-        std::sort(cells.begin(), cells.end());
-        return cells;
-    };
-    for (const Grid& g : {grid, space})
-        for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
-            const ProcessBoxes all = all_of(random_partition(g, processes, seed));
-            for (std::int64_t p = 0; p < processes; ++p)
-                for (const std::int64_t wanted : {1, 2, 8, 10000}) {
-                    std::int64_t cells = 0;
-                    for (const Box& b : all.of(p)) cells += b.cells();
-                    const std::vector<std::vector<Box>> parts = even_parts_of(all.of(p), wanted);
-                    std::vector<Box> in_parts;
-                    const double usual = static_cast<double>(std::max<std::int64_t>(1, cells / wanted));
-                    CAPTURE(g.dimensions, seed, p, wanted, cells, parts.size());
-                    for (const std::vector<Box>& part : parts) {
-                        std::int64_t of_part = 0;
-                        for (const Box& b : part) of_part += b.cells();
-                        CHECK(of_part > 0);
-                        CHECK(static_cast<double>(of_part) <= 2.5 * usual);
-                        in_parts.insert(in_parts.end(), part.begin(), part.end());
-                    }
-                    CHECK(static_cast<std::int64_t>(parts.size()) <= std::min(cells, 2 * wanted));
-                    if (wanted == 1) CHECK(parts.size() == (cells > 0));
-                    CHECK((cells_in(in_parts) == cells_in(all.of(p))));
-                }
-        }
-    CHECK(even_parts_of({}, 4).empty());
-}
-
-TEST_CASE("rows of pieces are summed for parts of processes, and come back to the pieces of these") {
-    for (const std::vector<std::int64_t>& first :
-         {std::vector<std::int64_t>{0, 5}, {0, 2, 5}, {0, 0, 1, 1, 5}, {0, 1, 1, 2, 3, 4, 5, 5}}) {
-        const Hosts hosts(first);
-        const ProcessBoxes known = all_of(random_partition(grid, processes, 4));
-        const auto cut = [](std::int64_t, std::span<const Box> boxes) { return even_parts_of(boxes, 4); };
-        const auto wrong = ThreadTeam::run(hosts.members(), [&](const Team& team) {
-            const ProcessCells cells = ProcessCells::at_home(team, grid, known, hosts, cut);
-            const auto weight_of = [](std::span<const Box> boxes) {
-                double weight = 0;
-                for (const Box& b : boxes) for_each_cell(b, [&](int x, int y, int) { weight += 1 + x + 20 * y; });
-                return weight;
-            };
-            std::vector<double> rows, expected;
-            for (const Piece& p : cells.pieces()) rows.push_back(weight_of(p.boxes));
-            std::size_t parts = 0;
-            int differ = cells.first_part()[0] != 0;
-            for (std::int64_t p = cells.hosted().begin; p < cells.hosted().end; ++p) {
-                for (const std::vector<Box>& part : cut(p, known.of(p))) expected.push_back(weight_of(part)), ++parts;
-                differ += cells.first_part()[p - cells.hosted().begin + 1] != parts;
-            }
-            differ += cells.parts() != parts || cells.sums_at_hosts(rows, 1) != expected;
-            // A piece has no more weight than its part, and all of it where one home has all.
-            const std::vector<double> back = cells.for_pieces(expected, 1);
-            for (std::size_t i = 0; i < back.size(); ++i)
-                differ += team.size() == 1 ? rows[i] != back[i] : rows[i] > back[i];
-            return differ;
-        });
-        CHECK(wrong == std::vector<int>(wrong.size(), 0));
     }
 }
 

@@ -49,7 +49,6 @@ struct Case {
     std::vector<double> noise = {};  // factors
     bool wall = false;
     std::optional<Policy> others = {};  // criterion and partition of all models but the driver
-    std::function<double(std::int64_t, std::size_t)> part_noise = {};
 };
 
 Balancing start(const Setting& setting, const Case& c) {
@@ -111,7 +110,7 @@ std::vector<Told> play(const Team& team, const Case& c) {
         Measured measured;
         std::span<const double> noise = c.noise;
         if (!noise.empty()) noise = noise.subspan(mine.begin, mine.size());
-        measured.moment = {round * every, (round - 1) * every, noise, c.part_noise};
+        measured.moment = {round * every, (round - 1) * every, noise};
         measured.first = round == 0;
         measured.reference.emplace();
         for (std::int64_t p = mine.begin; p < mine.end; ++p)
@@ -417,16 +416,6 @@ TEST_CASE("teams of 2 to 64 tell the same story as one member, to the last bit")
             CHECK(mean == Approx(1));
         }
     }
-}
-
-TEST_CASE("r1 sees the noise of parts: only their shares in the time of a process count") {
-    Case c = case_of("always");
-    c.models = {"r1"};
-    const Told quiet = play(SerialTeam(), c).back();
-    c.part_noise = [](std::int64_t process, std::size_t) { return process + 1; };
-    CHECK(same(play(SerialTeam(), c).back(), quiet));
-    c.part_noise = [](std::int64_t process, std::size_t part) { return part == 0 && process > 2 ? 3 : 1; };
-    CHECK(!same(play(SerialTeam(), c).back(), quiet));
 }
 
 TEST_CASE("resources say what each process has from now on") {

@@ -58,38 +58,6 @@ TEST_CASE("cells that are dearer than they look are never taken for slow process
     }
 }
 
-TEST_CASE("from parts of processes r1 learns which cells are dearer than they look") {
-    World w = equal_speeds();
-    w.surcharge = 2;
-    const auto mean_from_5th = [](const World& world) {
-        const Outcome outcome = simulate(SerialTeam(), world);
-        return std::accumulate(outcome.efficiency.begin() + 4, outcome.efficiency.end(), 0.0) /
-               static_cast<double>(outcome.efficiency.size() - 4);
-    };
-    for (const double noise : {0.0, 0.01}) {
-        w.noise = noise, w.noise_of_parts = 2 * noise;
-        w.parts = 1;
-        const double from_processes = mean_from_5th(w);
-        w.parts = 8;
-        CAPTURE(noise, from_processes);
-        CHECK(mean_from_5th(w) > 0.975);
-        CHECK(mean_from_5th(w) > from_processes + 0.02);
-    }
-}
-
-TEST_CASE("a region that becomes dear is learnt within two balancings, and noise is not taken for it") {
-    World w = equal_speeds();
-    w.parts = 8, w.noise = 0.01, w.noise_of_parts = 0.02;
-    w.surcharge = 3, w.dear_from = 8;
-    const Outcome outcome = simulate(SerialTeam(), w);
-    CHECK(outcome.efficiency[7] > 0.97);
-    CHECK(outcome.efficiency[8] < 0.6);
-    CHECK(outcome.efficiency[10] > 0.93);
-    w.surcharge = 1, w.noise = 0.05, w.noise_of_parts = 0.1;
-    const Outcome noisy = simulate(SerialTeam(), w);
-    CHECK(*std::min_element(noisy.efficiency.begin() + 3, noisy.efficiency.end()) > 0.9);
-}
-
 TEST_CASE("what follows from known speeds is what follows from the list of all of them, whichever differ") {
     std::mt19937_64 random(3);
     for (int c = 0; c < 60; ++c) {

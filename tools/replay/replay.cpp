@@ -154,8 +154,7 @@ public:
         const std::vector<double> noise =
             noise_of(deck_.balance.noise, deck_.system.seed, step, setting_.hosts.processes_of(team_.rank()));
         measured.first = !last_step_;
-        measured.moment = {step, last_step_.value_or(step), noise,
-                           part_noise_of(deck_.balance.noise, deck_.system.seed, step)};
+        measured.moment = {step, last_step_.value_or(step), noise};
         measured.reference = counted_reference(deck_.balance.work.slow, deck_.balance.noise, deck_.system.seed, step,
                                                setting_.hosts.processes_of(team_.rank()));
         balance::HomeCells cells = series_.cells(time);
