@@ -168,14 +168,17 @@ def test_no_locks_are_noted_once(tmp_path, error):
 
 
 def test_of_two_runs_without_locks_one_stops(tmp_path, monkeypatch):
-    """The one whose run.json is replaced ends with one line, and leaves the files of the other alone."""
+    """The one whose run.json is replaced ends with one line, and leaves the files of the other alone.
+
+    It may also find a result gone before the other has replaced run.json.
+    """
     for name, value in {**preloaded(options.tool), **NO_LOCKS}.items():
         monkeypatch.setenv(name, value)
     keys = SMALL | dict(output__every=10)
     first = under_way(1, tmp_path, rows=3, **keys)
     second = start(1, *run_words(tmp_path, "--force", run__steps=3000, **keys))
     text = end_of(first, "the first run", 5)
-    assert text.count("steelyard: error") == 1 and "another run" in text, text
+    assert text.count("steelyard: error") == 1 and ("another run" in text or "another program" in text), text
     end_of(second, "the second run", 0)
     assert summary(tmp_path)["steps"] == 3000 and len(list(tmp_path.glob("previous_*"))) == 1
 

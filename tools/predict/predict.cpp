@@ -223,15 +223,12 @@ int predict(const Options& options, const comm::Communicator& comm) {
         forecast_all(options, deck, forecaster, most, counts, report);
         if (!options.quiet) note_doubtful(report, options.machine), note_coarse(report, grid.box().cells());
     });
-    std::vector<std::pair<std::string, std::string>> files;
-    if (comm.rank() == 0)
-        files = {{"deck.yaml", to_yaml(deck)},
-                 {"machine.yaml", to_yaml(MachineFile{report.nodes, report.machine})},
-                 {"predict.json", to_json(report)},
-                 {"extrap.jsonl", extrap_lines(report)}};
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     on_rank_0(comm, [&] {
-        for (const auto& [name, text] : files) directory.write(name, text);
+        directory.write("deck.yaml", to_yaml(deck));
+        directory.write("machine.yaml", to_yaml(MachineFile{report.nodes, report.machine}));
+        directory.write("predict.json", to_json(report));
+        directory.write("extrap.jsonl", extrap_lines(report));
     });
     if (comm.rank() == 0 && !options.quiet) say_prediction(report, directory.path());
     return 0;
