@@ -17,8 +17,8 @@ namespace app {
 
 class Output : public Observer {
 public:
-    /// Writes nothing yet: with the first result the directory is prepared, deck.yaml is written and the files begin;
-    /// where the directory continues a run, what an earlier start has written up to the restart's step stays.
+    /// Writes nothing yet. The first result prepares the directory, writes deck.yaml and begins the files. If the
+    /// directory continues a run, results of earlier starts stay up to the restart's step.
     Output(RunDirectory& directory, const RunContext& run, const md::Domain& domain, const comm::Communicator& comm,
            Timers& timers, const LoadBalancer& balancer);
     ~Output() override;

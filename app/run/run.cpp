@@ -109,7 +109,7 @@ bool threads_wait_actively() {
     return !policy || (policy[0] != 'p' && policy[0] != 'P');
 }
 
-// With --force a trace takes the place of a file that is there, which must not be what the run is made from.
+// With --force a trace replaces an existing file. An input of the run must not be replaced.
 void refuse_inputs(const Options& options) {
     std::error_code error;
     for (const std::string& input : {options.deck, options.restart, options.prediction})
@@ -125,8 +125,8 @@ struct RunPlace {
     bool own_units;  // each thread has a core of its own
 };
 
-// A thread's CPU time knows nothing of others that it shares its core with; the wall clock does, and is as good where
-// the threads do not get in each other's way.
+// CPU time of a thread does not show other programs on its core, but wall time does. Wall time is used if the threads
+// of the run do not share cores.
 bool by_wall_clock(ThreadTimer timer, bool own_units) {
     return timer == ThreadTimer::wall || (timer == ThreadTimer::automatic && own_units);
 }

@@ -12,8 +12,8 @@
 
 namespace {
 
-// Folders in an order in which each may include those before it, and itself, of the list of its own top folder; and the
-// folders of others that it may include.
+// Each folder, with the folders and headers elsewhere that it may include. A folder may also include itself and the
+// folders above it in this list that have the same top folder.
 const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     {"balance/grid", {"balance/delivery.hpp", "balance/team.hpp", "balance/transfer.hpp"}},
     {"balance/partition",

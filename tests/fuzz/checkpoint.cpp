@@ -26,7 +26,7 @@ std::uint64_t number_behind(const std::string& text, const std::string& key, int
     return n;
 }
 
-// Of an input that begins as a checkpoint: the same with the front that its bytes ask for.
+// If the input begins as a checkpoint, returns it with a front that fits its bytes. Returns other inputs unchanged.
 std::string with_front(std::string bytes, std::uint64_t state_hash) {
     if (bytes.size() < app::front_bytes || !bytes.starts_with("steelyard")) return bytes;
     const std::string path = fuzz::file_of(bytes), old = bytes.substr(0, app::front_bytes);

@@ -60,7 +60,7 @@ public:
                    (machine.message_seconds + machine.between.latency_seconds);
     }
     double cells_of_a_rank() const { return cells_ / ranks_; }
-    // What comes from the homes around one comes at the same time; where it is packed, its size before it.
+    // Messages from neighbouring homes arrive together and count as one. If they are packed, their sizes come first.
     double frame_messages() const { return packs_ ? 2 : 1; }
     // Cost of a part that goes through the processes around a rank, not through all.
     double around(const PartCost& c) const { return part(c, cells_of_a_rank(), 16); }
@@ -89,8 +89,8 @@ double look_seconds(const Prices& price, bool counted_work) {
     for (const PartCost& c : {cost::tiles, plan_of_fields, plan_of_fields, plan_of_fields, plan_of_fields, cost::around,
                               cost::counted, cost::sums, cost::sums})
         seconds += price.around(c);
-    // Who owns what around each home; particles and neighbours go home, and particles around each home to it; what the
-    // processes have in a home to their hosts.
+    // Owners of the cells around each home are learnt by messages. Counts of particles and neighbours are sent to the
+    // homes, and each home gets the counts around it. Sums over the cells of a process are sent to its host.
     m.reductions += 1, m.exchanges += 2, m.messages += 2 + price.frame_messages();
     return seconds + price.of(m);
 }
