@@ -13,16 +13,17 @@ namespace app {
 struct BalancedCells {
     std::int64_t step = 0;
     balance::Partition partition;         ///< in use up to this step
-    std::vector<double> seconds;          ///< a step of each cell where it was; those of a process add up to its time
+    std::vector<double> seconds;          ///< a step of each cell, at the mean speed of the processes
     std::vector<std::int64_t> particles;  ///< in each cell
+    std::vector<double> speeds;           ///< of each process; those of its cells add up to its time times its speed
 };
 
 /// The cells of a round that was not the first. The time of a process is shared out over its cells by their counted
 /// work, or by the driver's `loads` if none is counted. Lists of cells are on rank 0, ordered by x, then y, then z.
-/// Collective.
+/// speeds: of all processes, relative to their mean. Collective.
 BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use, const balance::Outcome& outcome,
-                             const std::optional<balance::CellLoads>& loads, const balance::Grid& grid,
-                             const balance::Team& team);
+                             const std::optional<balance::CellLoads>& loads, std::vector<double> speeds,
+                             const balance::Grid& grid, const balance::Team& team);
 
 /// Calls visit(place) for each cell of a box; place: in lists of all cells.
 template <class Visit>

@@ -136,7 +136,8 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     balance::Outcome outcome = make_round(step, engine, owners);
     last_step_ = timed_from_ = step;
     if (keeps_cells_ && !first)
-        cells_ = balanced_cells(step, balance::whole(team_, before), outcome, state_.load, grid(), team_);
+        cells_ = balanced_cells(step, balance::whole(team_, before), outcome, state_.load, state_.speeds.relative(),
+                                grid(), team_);
     rows_ = std::move(outcome.rows);
     resources_.insert(resources_.end(), outcome.resources.begin(), outcome.resources.end());
     if (first && !outcome.dead_end && !outcome.next)  // accelerators get their part

@@ -62,7 +62,8 @@ def check_schema(data):
     whole numbers or floating-point ones."""
     only(("phases",), ("type", "metadata"), data)
     assert data["type"] == data["metadata"]["type"] == "LBDatafile" and isinstance(data["metadata"]["rank"], int)
-    only((), ("type", "rank", "shared_node", "phases", "attributes"), data["metadata"])
+    only((), ("type", "rank", "rank_alpha", "shared_node", "phases", "attributes"), data["metadata"])
+    assert isinstance(data["metadata"]["rank_alpha"], float) and data["metadata"]["rank_alpha"] >= 0
     for phase in data["phases"]:
         only(("id", "tasks"), ("communications", "user_defined"), phase)
         assert isinstance(phase["id"], int)
@@ -86,6 +87,8 @@ def lbaf(out):
         check_schema(data)
         assert data["metadata"]["rank"] == p
         assert [phase["id"] for phase in data["phases"]] == list(range(len(data["phases"])))
+        speed = data["phases"][-1]["user_defined"]["speed"]
+        assert data["metadata"]["rank_alpha"] == pytest.approx(1 / speed, abs=1e-6)
     return found
 
 
@@ -94,7 +97,9 @@ def steps_of(data):
 
 
 def times_of(files, phase):
-    return [sum(t["time"] for t in data["phases"][phase]["tasks"]) for data in files]
+    """Of each process, at its own speed."""
+    phases = [data["phases"][phase] for data in files]
+    return [sum(t["time"] for t in phase["tasks"]) / phase["user_defined"]["speed"] for phase in phases]
 
 
 def check_times(out, files, steps):
@@ -174,7 +179,8 @@ def test_lbaf(balanced):
 
 
 def test_replays(balanced, tmp_path):
-    """A replay of the run's loads on other ranks writes the same files. A replay of the files has the same times."""
+    """A replay of the run's loads on other ranks writes the same files. A replay of the files has the same times
+    at the mean speed."""
     dimensions, out, files = balanced
     cells, again, loads = tuple(COLLISIONS[dimensions].cells), tmp_path / "again", tmp_path / "of_boxes.h5"
     replay(out / "loads.h5", again, 3, more=["--deck", out / "deck.yaml"])
@@ -188,7 +194,9 @@ def test_replays(balanced, tmp_path):
     assert [int(r["step"]) for r in rows] == list(range(20, 61, 10))  # the first phase is the start
     shares = np.zeros(cells)
     for i, r in enumerate(rows):
-        assert float(r["mean_seconds"]) == pytest.approx(np.mean(times_of(files, i + 1)), rel=1e-6)
+        assert float(r["mean_seconds"]) == pytest.approx(
+            sum(t["time"] for _, t in tasks_of(files, i + 1)) / 12, rel=1e-6
+        )
         for _, t in tasks_of(files, i + 1):
             shares[box_of(t)] = t["time"] / shares[box_of(t)].size
         times = np.bincount(owners_of(replayed, i, cells)[0].ravel(), shares.ravel())

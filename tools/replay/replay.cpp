@@ -173,7 +173,8 @@ public:
         std::optional<BalancedCells> before;
         if (last_step_ && !deck_.output.balance_formats.empty()) {
             for (double& seconds : outcome.seconds) seconds /= series_.scale();
-            before = balanced_cells(step, balance::whole(team_, in_use), outcome, state_.load, setting_.grid, team_);
+            before = balanced_cells(step, balance::whole(team_, in_use), outcome, state_.load, state_.speeds.relative(),
+                                    setting_.grid, team_);
         }
         last_step_ = step;
         return {std::move(outcome), std::move(before)};

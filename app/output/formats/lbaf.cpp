@@ -25,7 +25,7 @@ std::vector<int> along_axes_of(const balance::Grid& grid, const std::array<int, 
     return {values.begin(), values.begin() + grid.dimensions};
 }
 
-// The line with which a file begins; in a file of a run with other cells or processes it is another one.
+// The beginning of a file; in a file of a run with other cells or processes it is another one.
 std::string head_of(const balance::Grid& grid, std::int64_t process, std::int64_t processes) {
     Json boundary = Json::array();
     for (int a = 0; a < grid.dimensions; ++a) boundary.push_back(grid.periodic[a] ? "periodic" : "reflecting");
@@ -36,8 +36,14 @@ std::string head_of(const balance::Grid& grid, std::int64_t process, std::int64_
                           {"processes", processes},
                           {"cells", along_axes_of(grid, grid.cells)},
                           {"boundary", boundary}}}};
-    return fmt::format(R"({{"type":"LBDatafile","metadata":{},"phases":[)", metadata.dump());
+    std::string head = fmt::format(R"({{"type":"LBDatafile","metadata":{},"rank_alpha":)", metadata.dump());
+    head.erase(head.rfind('}'), 1);  // rank_alpha is the last key of the metadata
+    return head;
 }
+
+// The rest of the first line, always as long: the end of a run writes it again, when the speed is known. LBAF takes
+// rank_alpha times the objects' time for the work of a rank.
+std::string rest_of_head(double speed) { return fmt::format("{:<9.6f}}},\"phases\":[\n", 1 / speed); }
 
 // The text before the number of the step in the line of a phase.
 constexpr std::string_view before_step = R"("user_defined":{"step":)";
@@ -147,14 +153,15 @@ LbafFiles::LbafFiles(RunDirectory& results, const balance::Grid& grid, std::int6
             const std::string text = past(p);
             const std::int64_t phases = phases_until(text, last);
             if (p == 0) phases_ = phases;
-            sound = text.starts_with(head_of(grid, p, processes) + "\n") && phases == phases_;
+            sound = text.starts_with(head_of(grid, p, processes)) && phases == phases_;
         }
         if (!sound) results.put_aside(folder, "is incomplete, or of other processes or cells");
         if (!sound) phases_ = 0;
     }
     fs::create_directory(results.path() + "/" + folder, error);
     for (std::int64_t p = 0; p < processes; ++p) {
-        const std::string text = phases_ > 0 ? first_lines(past(p), 1 + phases_) : head_of(grid, p, processes) + "\n";
+        const std::string text =
+            phases_ > 0 ? first_lines(past(p), 1 + phases_) : head_of(grid, p, processes) + rest_of_head(1);
         const std::string growing = comm::unfinished(results.path() + "/" + name(p));
         sizes_[p] = std::ssize(text);
         // A file that grew is cut: nothing of what stays is written again, so a power cut cannot take it.
@@ -173,19 +180,22 @@ std::string LbafFiles::past(std::int64_t process) const {
     return growing.empty() ? results_.read(name(process)) : growing;
 }
 
-void LbafFiles::append(std::int64_t process, const std::string& text) {
+void LbafFiles::write(std::int64_t process, const std::string& text, std::int64_t at) {
     comm::Descriptor file(comm::unfinished(results_.path() + "/" + name(process)), O_WRONLY | O_NOFOLLOW);
-    if (!file.good() || !comm::write_at(file, text.data(), std::ssize(text), sizes_[process]) || !file.close())
+    if (!file.good() || !comm::write_at(file, text.data(), std::ssize(text), at) || !file.close())
         throw results_.cannot_write(name(process));
-    sizes_[process] += std::ssize(text);
+    sizes_[process] = std::max(sizes_[process], at + std::ssize(text));
 }
 
 void LbafFiles::add(const BalancedCells& before) {
     const std::vector<Json> tasks = tasks_of(before, grid_), communications = communications_of(before, grid_);
     for (std::size_t p = 0; p < sizes_.size(); ++p)
-        append(static_cast<std::int64_t>(p),
-               fmt::format("{}{{\"id\":{},{}{}}},\"tasks\":{},\"communications\":{}}}\n", phases_ > 0 ? "," : "",
-                           phases_, before_step, before.step, tasks[p].dump(), communications[p].dump()));
+        write(static_cast<std::int64_t>(p),
+              fmt::format("{}{{\"id\":{},{}{},\"speed\":{}}},\"tasks\":{},\"communications\":{}}}\n",
+                          phases_ > 0 ? "," : "", phases_, before_step, before.step, Json(before.speeds[p]).dump(),
+                          tasks[p].dump(), communications[p].dump()),
+              sizes_[p]);
+    speeds_ = before.speeds;
     ++phases_;
 }
 
@@ -193,7 +203,8 @@ void LbafFiles::finish() {
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
         const auto p = static_cast<std::int64_t>(i);
         const std::string path = results_.path() + "/" + name(p);
-        append(p, "]}\n");
+        if (!speeds_.empty()) write(p, rest_of_head(speeds_[i]), std::ssize(head_of(grid_, p, std::ssize(sizes_))));
+        write(p, "]}\n", sizes_[i]);
         if (std::rename(comm::unfinished(path).c_str(), path.c_str()) != 0) throw results_.cannot_write(name(p));
     }
 }

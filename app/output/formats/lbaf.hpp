@@ -27,11 +27,12 @@ public:
 private:
     std::string name(std::int64_t process) const;
     std::string past(std::int64_t process) const;
-    void append(std::int64_t process, const std::string& text);
+    void write(std::int64_t process, const std::string& text, std::int64_t at);  // at: bytes from its begin
 
     RunDirectory& results_;
     balance::Grid grid_;
     std::vector<std::int64_t> sizes_;  // of each file
+    std::vector<double> speeds_;       // of each process, as known at the last phase of this start
     std::int64_t phases_ = 0;          // in each file
 };
 

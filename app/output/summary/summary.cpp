@@ -211,14 +211,13 @@ void say_summary(const Summary& s) {
         say(stdout, "  {:<12}{:>11.3f}{:>11.3f}{:>11.3f}   {:5.1f} %\n", phase_name(i), phase.min, phase.mean,
             phase.max, s.wall_seconds > 0 ? 100 * phase.mean / s.wall_seconds : 0.0);
     }
-    const double rate = s.wall_seconds > 0 ? s.atom_steps() / s.wall_seconds : 0;
     const double per_cpu_second = s.cpu_seconds > 0 ? s.atom_steps() / s.cpu_seconds : 0;
     const std::optional<double> drift = s.totals.energy_drift();
     const std::int64_t particles = s.totals.particles;
     const double bytes = particles > 0 ? s.spreads.particle_bytes.mean * s.ranks / static_cast<double>(particles) : 0.0;
     say(stdout, "{}",
         lines_of(
-            {fmt::format("total {:.3f} s", s.wall_seconds), fmt::format("{:.2f} M atom-steps/s", rate * 1e-6),
+            {fmt::format("total {:.3f} s", s.wall_seconds), fmt::format("{:.2f} M atom-steps/s", s.rate() * 1e-6),
              fmt::format("{:.2f} M per CPU second", per_cpu_second * 1e-6),
              fmt::format("{}, the last with skin {:.3g}", counted(s.engine.rebuilds(), "rebuild"), s.engine.skin()),
              fmt::format("{:.1f} bytes per particle in tiles", bytes),
@@ -233,6 +232,7 @@ void say_summary(const Summary& s) {
         lines_of({fmt::format("state hash {:016x} at step {}", s.state_hash, s.step),
                   fmt::format("energy drift {} of the largest kinetic energy",
                               drift ? fmt::format("{:.2e}", *drift) : "not measured")}));
+    say(stdout, "FOM: {:.5e} atom-steps/s\n", s.rate());
 }
 
 }  // namespace app

@@ -102,6 +102,8 @@ struct Summary {
     /// Steps of this start.
     double steps() const { return static_cast<double>(step - run.first_step()); }
     double atom_steps() const { return static_cast<double>(totals.particles) * steps(); }
+    /// The figure of merit: atom-steps per second of wall time; 0 without steps.
+    double rate() const { return wall_seconds > 0 ? atom_steps() / wall_seconds : 0; }
 };
 
 /// "forces", ..., and "other" behind the last one.

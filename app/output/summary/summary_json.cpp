@@ -21,7 +21,8 @@ void add_run(Json& j, const Summary& s) {
     j["first_step"] = s.run.first_step();
     j["wall_seconds"] = s.wall_seconds;
     j["cpu_seconds"] = s.cpu_seconds;
-    j["atom_steps_per_second"] = s.wall_seconds > 0 ? s.atom_steps() / s.wall_seconds : 0.0;
+    j["atom_steps_per_second"] = s.rate();
+    j["FOM"] = s.rate();
     j["state_hash"] = fmt::format("{:016x}", s.state_hash);
     j["energy_first"] = s.totals.first_energy.value_or(0);
     j["energy_last"] = s.totals.last ? Json(s.totals.last->total()) : Json(nullptr);
@@ -55,9 +56,10 @@ void add_efficiency(Json& j, const Summary& s) {
     const comm::Spread& useful = s.spreads.useful_seconds;
     j["useful_seconds"] = json_of(useful);
     if (s.wall_seconds > 0 && useful.max > 0)
-        j["efficiency"] = {{"parallel", useful.mean / s.wall_seconds},
-                           {"load_balance", useful.mean / useful.max},
-                           {"communication", useful.max / s.wall_seconds}};
+        j["efficiency"] = {
+            {"parallel", useful.mean / s.wall_seconds},     {"load_balance", useful.mean / useful.max},
+            {"communication", useful.max / s.wall_seconds}, {"parallelEfficiency", useful.mean / s.wall_seconds},
+            {"loadBalance", useful.mean / useful.max},      {"communicationEfficiency", useful.max / s.wall_seconds}};
     if (const std::optional<balance::Verdict> v = s.verdict())
         j["worth"] = {{"of", s.verdict_of_run() ? "run" : "compute"},
                       {"perfect_saves", v->perfect_saves},
