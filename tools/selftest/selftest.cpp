@@ -57,7 +57,7 @@ std::vector<Expected> expected_in(const std::string& table) {
     return rows;
 }
 
-// Of an installation, or of the sources whose build folder holds the program.
+// The directory of an installation, or of the sources whose build folder holds the program.
 std::string directory_of_decks() {
     const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
     const fs::path installed = here / "../share/steelyard/inputs";
