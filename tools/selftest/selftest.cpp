@@ -57,11 +57,14 @@ std::vector<Expected> expected_in(const std::string& table) {
     return rows;
 }
 
-// The directory of an installation, or of the sources whose build folder holds the program.
+// The directory of an installation, or of the sources above the program.
 std::string directory_of_decks() {
-    const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
-    const fs::path installed = here / "../share/steelyard/inputs";
-    return (fs::exists(installed / "expected.csv") ? installed : here / "../inputs").lexically_normal().string();
+    const fs::path program = fs::read_symlink("/proc/self/exe");
+    for (fs::path above = program.parent_path(); above.has_relative_path(); above = above.parent_path())
+        for (const char* inputs : {"share/steelyard/inputs", "inputs"})
+            if (fs::exists(above / inputs / "expected.csv")) return (above / inputs).string();
+    throw InputError(fmt::format("{}: no inputs/expected.csv is near it; give --inputs the directory of the decks",
+                                 program.string()));
 }
 
 // The sets of kernels that all ranks can run, best first.
