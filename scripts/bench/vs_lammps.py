@@ -1,24 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Our speed over that of LAMMPS's lj/cut/opt on the same problems; the median of the ratios of pairs of runs counts.
+"""Our speed over that of LAMMPS and other peers on the same problems; the median of the ratios of rounds counts.
+
+Each round runs each case once with each program. LAMMPS is that of Debian, with its fastest style there, lj/cut/opt.
+--native adds LAMMPS built for this machine from Debian's source, with the packages OPT, OPENMP and INTEL. --md-bench
+adds MD-Bench to the cases `melt` on one core. Both run in the variant that is the fastest one of a case in a trial. A
+variant is a style of LAMMPS, or a kernel of MD-Bench. peers.py says how peers differ from ours.
+
+One core: atom-steps per CPU second, all pinned to core 0. Two ranks or threads: per second of wall time, unpinned,
+against LAMMPS on two ranks. All time the same steps after the same warm-up, LAMMPS by the "Loop time" of its last run,
+ours by two rows of timing.csv. Our parallel efficiency is the rate of two ranks or threads over twice that of one core
+in the same round. docs/performance.md.
 
 The cases `balanced` and `balanced3d` are an off-centre collision, of which even halves of the box hold 81 and 19 %.
 Each round has one run of each kind. Ours: without and with balancing (`rcb`), and with the collision in the middle, a
-perfect split. LAMMPS: without and with `fix balance rcb`, by atoms and by measured time.
-
-One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned,
-against LAMMPS on two ranks. Both sides time the same steps after the same warm-up, LAMMPS by the "Loop time" of its
-last run, ours by two rows of timing.csv. Our parallel efficiency is the rate of two ranks or threads over twice that of
-one core in the same round. docs/performance.md. Writes results/vs_lammps/summary.json.
+perfect split. Debian's LAMMPS: without and with `fix balance rcb`, by atoms and by measured time.
 """
 import math
-import re
 import statistics
-import subprocess
 import sys
 from typing import Callable, NamedTuple
 
-from common import call, mpiexec, write_json
+import peers
+from common import mpiexec, write_json
 from studies import PINNED, build, in_turns, options_of, run_of, seconds_between, table
 
 
@@ -109,6 +113,11 @@ BALANCED = {  # collisions off-centre
 BALANCING = ["balance.every=20", "balance.partition.kind=rcb"]  # bisection on both sides
 
 
+def case_of(name, arguments):
+    case = (CASES | BALANCED)[name]
+    return peers.shorter(case, 20) if arguments.quick else case
+
+
 def ours(case, precision, settings=(), sizes=None, binary="build/steelyard"):
     """Atom-steps per second (of CPU time on one core, else of wall time) and the summary of one run of ours."""
     text = case.deck(warm=case.warm, steps=case.steps, **(sizes or case.sizes))
@@ -121,21 +130,9 @@ def ours(case, precision, settings=(), sizes=None, binary="build/steelyard"):
     return summary["particles"] * case.steps / seconds, summary
 
 
-def lammps(case, **more):
-    """Atom-steps per second of LAMMPS. more: variables of its input."""
-    ranks, command = case.lammps_ranks, ["lmp", "-log", "none", "-in", f"scripts/bench/lammps/{case.kind}.in"]
-    for name, value in dict(case.sizes, **more, warm=case.warm, steps=case.steps).items():
-        command += ["-var", name, value]
-    start = ["mpiexec.openmpi", "--allow-run-as-root", "-n", ranks] if ranks > 1 else PINNED
-    text = call([*start, *command], stdout=subprocess.PIPE).stdout
-    loop = re.findall(r"Loop time of ([\d.eE+-]+) on \d+ procs for \d+ steps with (\d+) atoms", text)[-1]
-    use = float(re.findall(r"([\d.]+)% CPU use", text)[-1]) / 100
-    return int(loop[1]) * case.steps / (float(loop[0]) * (use if ranks == 1 else 1))
-
-
 def balanced(name, arguments, out):
     """The off-centre collision on two ranks: medians of the rates, and of the ratios within a round."""
-    case = BALANCED[name]
+    case = case_of(name, arguments)
     centred = {key: value for key, value in case.sizes.items() if key != "extra"}
     rounds = []
     for _ in range(arguments.runs):
@@ -146,7 +143,7 @@ def balanced(name, arguments, out):
         if plain["state_hash"] != summary["state_hash"]:
             sys.exit("vs_lammps.py: balancing changed the trajectory")
         for how in ("none", "count", "time"):
-            rates[f"LAMMPS, {how}"] = lammps(case, balance=how)
+            rates[f"LAMMPS, {how}"] = peers.lammps(case, balance=how)
         rounds.append(rates)
 
     def best(r):
@@ -182,26 +179,71 @@ def compared(mine, theirs):
     return *rates, "", statistics.median(ratios), min(ratios), max(ratios)
 
 
-def main():
+def peers_of(arguments):
+    """{name: peer} that the options ask for."""
+    found = {"lammps": peers.debian()}
+    if arguments.native:
+        found["native"] = peers.native(arguments.native_build, arguments.native_flags, arguments.precision)
+    if arguments.md_bench:
+        found["md_bench"] = peers.md_bench(arguments.md_bench, arguments.precision)
+    return found
+
+
+def measured(names, arguments, out):
+    """Measures the cases beside all peers, prints a row for each case and peer, and fills `out`."""
+    beside, cases = peers_of(arguments), {name: case_of(name, arguments) for name in names}
+    out["peers"] = {peer: of.build for peer, of in beside.items()}
+    trials = {
+        n: {peer: peers.trial(of, case) for peer, of in beside.items() if of.has(case)} for n, case in cases.items()
+    }
+    fastest = {n: {peer: max(rates, key=rates.get) for peer, rates in of_case.items()} for n, of_case in trials.items()}
+
+    def turn(name):
+        rate, summary = ours(cases[name], arguments.precision)
+        theirs = {peer: beside[peer].variants[variant](cases[name]) for peer, variant in fastest[name].items()}
+        return {"ours": rate, **theirs}, summary
+
+    runs = in_turns(arguments.runs, names, turn)
+    row = table_of_pairs("peer", 2, ("", "<2"), ("peer", "<30"))
+    for name, of_case in runs.items():
+        summary = of_case[-1][1]
+        rates = {side: [r[side] for r, _ in of_case] for side in of_case[0][0]}
+        out["rates"][name] = dict(rates, particles=summary["particles"], variants=fastest[name])
+        out["rates"][name]["trials"] = {peer: of for peer, of in trials[name].items() if len(of) > 1}
+        out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
+        for peer, variant in fastest[name].items():
+            figures = compared(rates["ours"], rates[peer])
+            out["ratio_" + (name if peer == "lammps" else f"{peer}_{name}")] = figures[3]
+            row(name, *figures, "", f"{beside[peer].title}, {variant}")
+
+
+def options():
     parser = options_of(__doc__)
-    parser.add_argument("--runs", type=int, default=5, help="pairs of each case (default: 5)")
+    parser.add_argument("--runs", type=int, default=5, help="rounds of each case (default: 5)")
     parser.add_argument("--precision", choices=["mixed", "double"], default="mixed")
     parser.add_argument("--only", nargs="*", choices=list(CASES) + list(BALANCED), help="cases (default: all)")
-    arguments = parser.parse_args()
+    parser.add_argument("--native", action="store_true", help="LAMMPS built for this machine, too")
+    parser.add_argument(
+        "--native-build", metavar="DIR", default="build-lammps", help="its folder (default: build-lammps)"
+    )
+    flags = peers.NATIVE_FLAGS
+    parser.add_argument("--native-flags", metavar="FLAGS", default=flags, help=f"of g++ (default: {flags})")
+    parser.add_argument("--md-bench", metavar="DIR", help="MD-Bench, too, from its source there")
+    parser.add_argument("--quick", action="store_true", help="a twentieth of the steps, to try the command")
+    results = "results/vs_lammps/summary.json"
+    parser.add_argument("--out", metavar="FILE", default=results, help=f"results (default: {results})")
+    return parser.parse_args()
+
+
+def main():
+    arguments = options()
     build("steelyard", setup="--bench")
     out = {"simulated": False, "precision": arguments.precision, "pairs": arguments.runs, "rates": {}}
     cases = arguments.only or list(CASES) + list(BALANCED)
-    pairs = [c for c in cases if c not in BALANCED]
-    runs = in_turns(arguments.runs, pairs, lambda c: (*ours(CASES[c], arguments.precision), lammps(CASES[c])))
-    row = pairs and table_of_pairs("LAMMPS", 2)
-    rates = {}
-    for case, of_case in runs.items():
-        mine, theirs, summary = [r[0] for r in of_case], [r[2] for r in of_case], of_case[-1][1]
-        rates[case] = mine
-        out["rates"][case] = {"ours": mine, "lammps": theirs, "particles": summary["particles"]}
-        out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
-        out["ratio_" + case] = statistics.median(a / b for a, b in zip(mine, theirs))
-        row(case, *compared(mine, theirs))
+    pairs = [name for name in cases if name not in BALANCED]
+    if pairs:
+        measured(pairs, arguments, out)
+    rates = {name: of["ours"] for name, of in out["rates"].items()}
     for case, alone in EFFICIENCIES:
         if case in rates and alone in rates:
             efficiency = statistics.median(two / (2 * one) for one, two in zip(rates[alone], rates[case]))
@@ -210,7 +252,7 @@ def main():
     for name in cases:
         if name in BALANCED:
             balanced(name, arguments, out)
-    write_json("results/vs_lammps/summary.json", out)
+    write_json(arguments.out, out)
 
 
 if __name__ == "__main__":
