@@ -128,13 +128,14 @@ def built_lammps(folder, flags):
 
 
 def debian_source(folder):
-    """The place and the version of Debian's source of LAMMPS, which is fetched. Lists of apt lie in `folder` too, so
-    those of the system stay as they are."""
+    """The place and the version of Debian's source of LAMMPS, which is fetched from where this system has its packages.
+    Lists of apt lie in `folder` too, so those of the system stay as they are."""
     apt, source = os.path.abspath(os.path.join(folder, "apt")), os.path.join(folder, "source")
     os.makedirs(os.path.join(apt, "lists", "partial"), exist_ok=True)
+    targets = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]
+    archive = call(targets, stdout=subprocess.PIPE).stdout.splitlines()[0]
     with open(os.path.join(apt, "sources.list"), "w") as f:
-        key = "/usr/share/keyrings/debian-archive-keyring.gpg"
-        f.write(f"deb-src [signed-by={key}] http://deb.debian.org/debian bookworm main\n")
+        f.write(f"deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {archive}\n")
     places = [f"Dir::Etc::sourcelist={apt}/sources.list", "Dir::Etc::sourceparts=-"]
     places += [f"Dir::State::lists={apt}/lists", f"Dir::Cache={apt}"]
     command = ["apt-get", "-qq", *(word for place in places for word in ("-o", place))]
