@@ -10,12 +10,18 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 TIMEFORMAT="package.sh: %0R s"
 say() { echo "package.sh: $*"; }
+quietly() {
+    local log
+    log=$(mktemp)
+    "$@" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+    rm "$log"
+}
 
 make_package() {
     scripts/setup.sh --package
     TARGET="steelyard replay_messages" scripts/build.sh -DCMAKE_SKIP_INSTALL_RPATH=ON  # Debian's libraries are found without
     rm -f build/steelyard_*.deb
-    (cd build && cpack -G DEB >cpack.log 2>&1) || { cat build/cpack.log >&2; return 1; }
+    (cd build && quietly cpack -G DEB)
     package=$(ls build/steelyard_*.deb)
     say "$package has $(du -k "$package" | cut -f1) kB, installed $(dpkg-deb -f "$package" Installed-Size) kB"
 }
@@ -23,8 +29,8 @@ make_package() {
 check_package() {  # FILE
     local shared=/usr/share/steelyard out left
     export DEBIAN_FRONTEND=noninteractive
-    apt-get -q update >/dev/null
-    apt-get -qq install -y --no-install-recommends "$1" python3 >/dev/null 2>&1
+    quietly apt-get update
+    quietly apt-get install -y --no-install-recommends "$1" python3
     out=$(runuser -u nobody -- mktemp -d)
     as_user() { (cd "$out" && runuser -u nobody -- "$@"); }
     as_user steelyard --version
@@ -36,7 +42,7 @@ check_package() {  # FILE
     # shellcheck source=/dev/null disable=SC2034
     [[ $(. /usr/share/bash-completion/completions/steelyard && COMP_WORDS=(steelyard pred) COMP_CWORD=1 &&
         _steelyard steelyard && echo "${COMPREPLY[*]}") == predict ]] || { say "bash completes no subcommand"; return 1; }
-    apt-get -qq purge -y steelyard >/dev/null 2>&1
+    quietly apt-get purge -y steelyard
     left=$(find / -xdev \( -path /srv -o -path /tmp \) -prune -o -name '*steelyard*' -print)
     [[ -z $left ]] || { say "after the purge these stay: $left"; return 1; }
     say "installed, ran as an ordinary user, and was purged"

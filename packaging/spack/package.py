@@ -17,8 +17,7 @@ class Steelyard(CMakePackage, CudaPackage):
 
     license("MIT")
 
-    version("main", branch="main")
-    version("0.2.0", tag="v0.2.0")
+    version("main", branch="main")  # a release will add its tag
 
     variant("graphs", default=True, description="Partitions by METIS and Scotch, with numbers of 32 bits")
 

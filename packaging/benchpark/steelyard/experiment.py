@@ -10,7 +10,7 @@ class Steelyard(
     Experiment, ProgrammingModel(ProgrammingModelType.Mpionly, ProgrammingModelType.Openmp), Scaling(ScalingMode.Strong)
 ):
     variant("workload", default="collision", description="a deck, compared with its expected result")
-    variant("version", default="main", values=("main", "0.2.0", "latest"), description="version of the program")
+    variant("version", default="main", values=("main", "latest"), description="version of the program")
 
     def compute_applications_section(self):
         test = self.spec.satisfies("exec_mode=test")
