@@ -5,7 +5,8 @@ set -eu
 program=$1 version=$2 name=$(basename "$1")
 
 # In a help, a line without indent and with a colon at its end is a heading. A line with an indent of two begins with a
-# term; two blanks or more stand between the term and its explanation. A deeper indent continues the explanation.
+# term; two blanks or more stand between the term and its explanation. A deeper indent continues the explanation. An
+# explanation begins with \&, because a dot at the start of a line would be a macro.
 # macro: that of headings.
 page() {  # macro
     awk -v macro="$1" '
@@ -18,10 +19,13 @@ page() {  # macro
         /^[^ ].*:$/ { sub(/:$/, ""); print macro " " (macro == ".SH" ? toupper($0) : $0); next }
         /^  [^ ]/ {
             term = substr($0, 3); text = ""
-            if (match(term, /   *[^ ]/)) { text = substr(term, RSTART + RLENGTH - 1); term = substr(term, 1, RSTART - 1) }
-            print ".TP"; print ".B \"" term "\""; if (text != "") print text; indented = 1; next
+            if (match(term, /   *[^ ]/)) {
+                text = substr(term, RSTART + RLENGTH - 1)
+                term = substr(term, 1, RSTART - 1)
+            }
+            print ".TP"; print ".B \"" term "\""; if (text != "") print "\\&" text; indented = 1; next
         }
-        /^ / { sub(/^ */, ""); print; next }
+        /^ / { sub(/^ */, ""); print "\\&" $0; next }
         { if (indented) print ".PP"; indented = 0; print }
         END { if (example) print ".fi" }'
 }
