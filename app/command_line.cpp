@@ -19,6 +19,7 @@
 #include "tools/partition/partition.hpp"
 #include "tools/predict/predict.hpp"
 #include "tools/replay/replay.hpp"
+#include "tools/selftest/selftest.hpp"
 
 namespace app {
 namespace {
@@ -76,6 +77,10 @@ const char* const info_example =
 const char* const check_example =
     "Example, with one key of the deck overridden:\n"
     "  steelyard check inputs/slab.yaml --set run.steps=500";
+
+const char* const selftest_example =
+    "Example, on 4 ranks:\n"
+    "  mpiexec -n 4 steelyard selftest";
 
 void add_deck(CLI::App* command, Options& o) {
     command->add_option("DECK", o.deck, "deck (YAML)")->required(command->get_name() != "check");
@@ -204,6 +209,13 @@ void add_commands(CLI::App& cli, Options& o) {
                                          "all keys with default, range and meaning");
     check->footer(check_example);
     add_deck(check, o);
+    CLI::App* selftest = cli.add_subcommand("selftest",
+                                            "compare short runs, with each set of kernels and\n"
+                                            "over a restart, with results known for all machines");
+    selftest->footer(selftest_example);
+    selftest->add_option("--inputs", o.inputs,
+                         "directory of the decks and of expected.csv\n"
+                         "(default: that of this installation)");
 }
 
 std::vector<std::string> names_of(const CLI::App& cli) {
@@ -310,6 +322,7 @@ Outcome carry_out(int argc, char** argv, const comm::Communicator& comm) {
     if (command == "partition") return {partition(line.options, comm)};
     if (command == "replay") return {replay(line.options, comm)};
     if (command == "info") return {info(line.options, comm)};
+    if (command == "selftest") return {selftest(line.options, comm)};
     if (command == "check" && line.has_deck) return {check(line.options, comm)};
     if (comm.rank() == 0) say(stdout, "{}", command == "check" ? deck_reference() : line.text);
     return {};

@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # test.sh [CTEST OPTIONS]: sets up, builds with warnings as errors, runs all tests not labelled slow, gpu, smpi or arm.
-# `scripts/test.sh -L slow` runs the slow ones.
+# `scripts/test.sh -L slow` runs the slow ones. --smoke only builds the program, and runs its selftest on two ranks: ten
+# seconds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/test.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,6s/^# //p' scripts/test.sh; exit 0; }
+if [[ ${1:-} == --smoke ]]; then
+    TARGET=steelyard scripts/build.sh
+    exec "$(command -v mpiexec.mpich || echo mpiexec)" -n 2 build/steelyard selftest
+fi
 scripts/setup.sh --format --browser
 scripts/format.sh --check
 scripts/build.sh default -DSTEELYARD_WERROR=ON

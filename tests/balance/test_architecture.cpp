@@ -55,6 +55,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     {"tools/replay", {"app", "comm", "balance"}},
     {"tools/predict", {"app", "comm", "gpu", "md", "balance"}},
     {"tools/messages", {"app", "comm", "balance"}},
+    {"tools/selftest", {"app", "comm", "md"}},
 };
 // Libraries, and the folders that alone may include them.
 const std::set<std::string> programs{"app", "tools"};

@@ -34,6 +34,8 @@ COMMANDS = [
     ("elsewhere", r"scripts/reproduce/speeds\.py( --wall)?$", "minutes; results_speeds has the same runs"),
     ("elsewhere", r"scripts/reproduce/load_models\.py( --space --quick)?$", "an hour; with --quick, label slow"),
     ("text", "app/ ", "the folders of the source"),
+    # docs/expected.md
+    ("elsewhere", r"scripts/expected\.py( |$)|build/steelyard selftest$", "expected and expected_all call both"),
     # docs/report.md
     ("quick", RUN + r"tiny\.yaml --out out/look ", {}, FEW),
     ("quick", r"scripts/report\.py out/look$", {}, {}),
