@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# bare.sh [COMMAND ...]: runs a command of the README as on a fresh machine, by default scripts/quickstart.sh.
+# bare.sh [--copy FILE] [COMMAND ...]: runs a command of the README as on a fresh machine, by default scripts/quickstart.sh.
 # The command runs in a new minimal Debian root, without the caller's environment and with another umask. The path of
-# the clone has a blank and an umlaut. The clone has the last commit. Prints the time that the command took.
+# the clone has a blank and an umlaut. The clone has the last commit. FILE is copied to /tmp of the root. Prints the time that the command took.
 # Needs root and mmdebstrap (scripts/setup.sh --bare).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,/^[^#]/s/^# \{0,1\}//p' scripts/bare.sh; exit 0; }
+copy=()
+[[ ${1:-} == --copy ]] && { copy=("$2"); shift 2; }
 [[ $# -gt 0 ]] || set -- scripts/quickstart.sh
 [[ $(id -u) -eq 0 ]] || { echo "bare.sh: only root can make a root directory; use sudo" >&2; exit 2; }
 command -v mmdebstrap >/dev/null || { echo "bare.sh: there is no mmdebstrap; run scripts/setup.sh --bare" >&2; exit 2; }
@@ -29,6 +31,7 @@ mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"  # for tests
 ln -sf pts/ptmx "$root/dev/ptmx"
 echo "127.0.0.1 localhost $(uname -n)" >"$root/etc/hosts"  # as an installer writes it; or each start of MPI asks for the name
 git clone --quiet --no-local . "$root$project"
+[[ ${#copy[@]} -eq 0 ]] || cp "${copy[@]}" "$root/tmp"
 echo "bare.sh: $(du -smx "$root" | cut -f1) MB of Debian, $(chroot "$root" dpkg-query -W | wc -l) packages; $* begins"
 TIMEFORMAT="bare.sh: %0R s, of which the processors were busy with it for %0U + %0S s"
 time env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C chroot "$root" \

@@ -10,6 +10,8 @@
 #   --arm:       Compiler and emulator, for arm.sh.
 #   --browser:   Chromium, for the tests of the pages of report.py.
 #   --bare:      Tools that make a new Debian, for bare.sh.
+#   --package:   Tools that make a Debian package, for package.sh.
+#   --container: Tools that build a container, for package.sh --container.
 #
 # --libraries only prints the packages of the libraries that the program is built with. --names only prints the packages
 # of the options before it. If all packages are installed, the script returns at once. Without apt-get, without root, or
@@ -29,6 +31,8 @@ for option in "$@"; do
         --simulate) packages+=(libsimgrid-dev) ;;
         --browser) packages+=(chromium chromium-driver python3-selenium) ;;
         --bare) packages+=(mmdebstrap git) ;;
+        --package) packages+=(dpkg-dev file git) ;;
+        --container) packages+=(mmdebstrap git buildah crun) ;;
         --arm) packages+=(g++-aarch64-linux-gnu qemu-user-static) ;;
         --libraries) printf '%s\n' "${libraries[@]}"; exit 0 ;;
         --names) printf '%s\n' "${packages[@]}"; exit 0 ;;

@@ -88,6 +88,11 @@ COMMANDS = [
         r"(mpiexec\.mpich -n 2 )?scripts/arm\.sh |cd build && ctest -L arm$",
         "arm_ranks runs it where QEMU is",
     ),
+    # docs/packaging.md
+    ("quick", "cmake --install build --component program ", {"/opt/steelyard-0.2.0": '"$PWD/prefix"'}, {}),
+    ("elsewhere", r"scripts/package\.sh( --\w+)?$", "package_try and package_container, label slow"),
+    ("elsewhere", "(podman|apptainer) ", "package_container builds the same Containerfile by Buildah"),
+    ("elsewhere", 'spack |ln -s "|benchpark |reframe ', "these programs are not here"),
     # docs/reliability.md
     ("elsewhere", r"scripts/fuzz\.sh 60 ", "a build with clang, and two minutes"),
     ("elsewhere", "export OMPI_", "settings for Open MPI; the tests use the MPI of the build"),
@@ -131,4 +136,4 @@ COMMANDS = [
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5$", {}, {"$": " --set run.steps=1200"}),
 ]
 
-OTHER_OPTIONS = {"--mpi": "srun"}  # options in the text that belong to other programs
+OTHER_OPTIONS = {"--mpi": "srun", "--component": "cmake --install"}  # options in the text that belong to other programs

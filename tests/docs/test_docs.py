@@ -144,7 +144,7 @@ def known_keys(folder):
 
 def helps_of(folder):
     """The help of each program and script of the text."""
-    pattern = r"scripts/(?:[\w/]+\.sh|(?:(?:bench|reproduce)/\w+|report|(?:export|import)_\w+|weight)\.py)"
+    pattern = r"scripts/(?:[\w/]+\.sh|(?:(?:bench|reproduce)/\w+|report|expected|(?:export|import)_\w+|weight)\.py)"
     scripts = {
         s for *_, code in SPANS for s in re.findall(pattern, code) if os.access(os.path.join(SOURCE, s), os.X_OK)
     }
