@@ -26,9 +26,13 @@ struct Network {
 Network make_network(const Schedule& schedule, const Communicator& comm, int ranks_per_node = 0,
                      int nodes_per_switch = 0);
 
+/// All MPI libraries send so many bytes at once. A rank that does not get its core for a moment must not find less,
+/// because messages are cut into pieces of that length.
+inline constexpr std::size_t least_eager_bytes = 512;
+
 /// Length in bytes of the longest message that MPI sends before its receiver asks for it, rounded down to a power of
-/// two; at most `most`. A longer one waits for its receiver, which may be computing. Each rank tries it with the rank
-/// whose number is half the number of ranks higher; the shortest length counts. Collective.
+/// two; from least_eager_bytes to `most`. A longer one waits for its receiver, which may be computing. Each rank tries
+/// it with the rank whose number is half the number of ranks higher; the shortest length counts. Collective.
 std::size_t measure_eager_limit(const Communicator& comm, std::size_t most = std::size_t{1} << 20);
 
 /// Messages and bytes that a rank has sent, forwarded ones among them.

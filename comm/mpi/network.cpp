@@ -32,7 +32,8 @@ Network make_network(const Schedule& schedule, const Communicator& comm, int ran
     return network;
 }
 
-// A message is sent at once when it is sent although its receiver does not look for it.
+// A message is sent at once when it is sent although its receiver does not look for it. The shortest one is not judged,
+// because MPI may connect the ranks for it.
 std::size_t measure_eager_limit(const Communicator& comm, std::size_t most) {
     constexpr double patience_seconds = 1e-4;
     constexpr int most_looks = 20000;  // some milliseconds, whatever the clock does
@@ -40,8 +41,9 @@ std::size_t measure_eager_limit(const Communicator& comm, std::size_t most) {
               from = (comm.rank() + comm.size() - comm.size() / 2) % comm.size();
     if (comm.size() == 1 || simulated) return most;  // simulated time stands still while a rank looks for a message
     std::vector<std::byte> sent(most), received(most);
-    std::int64_t limit = 1;
-    for (std::size_t bytes = 512; bytes <= most; bytes *= 2) {
+    const std::size_t least = std::min(least_eager_bytes, most);
+    std::size_t limit = least;
+    for (std::size_t bytes = least; bytes <= most; bytes *= 2) {
         MPI_Request send, receive;
         mpi_check(MPI_Isend(sent.data(), static_cast<int>(bytes), MPI_BYTE, other, eager_limit_tag, comm.handle().comm,
                             &send),
@@ -58,10 +60,10 @@ std::size_t measure_eager_limit(const Communicator& comm, std::size_t most) {
                   "MPI_Irecv");
         wait_all(1, &receive, MPI_STATUSES_IGNORE, comm.oversubscribed());
         wait_all(1, &send, MPI_STATUSES_IGNORE, comm.oversubscribed());
-        if (!comm.all_agree(done != 0)) break;
-        limit = static_cast<std::int64_t>(bytes);
+        if (bytes > least && !comm.all_agree(done != 0)) break;
+        limit = bytes;
     }
-    return static_cast<std::size_t>(limit);
+    return limit;
 }
 
 }  // namespace comm
