@@ -77,17 +77,16 @@ class Runs:
         """The row of the table that this run has. steps: the number of the last step; None: the deck's."""
         before = AFTER.get(name)
         if before and before not in self.made:
+            self.made.add(before)
             self.row(before, None, "mixed")
-        out = os.path.join("out", os.path.basename(name))
-        settings = [
-            f"run.precision={precision}",
-            *([f"run.steps={steps}"] if steps is not None else []),
-            *self.settings,
-        ]
+        # Decks look for the checkpoint of another deck's run in out/.
+        out = os.path.join("out" if steps is None else "compared", os.path.basename(name))
+        settings = [f"run.precision={precision}", *self.settings]
+        if steps is not None:
+            settings.append(f"run.steps={steps}")
         command = [*self.start, "run", *options_of(name), "--out", out, "--quiet", *words(settings)]
         shutil.rmtree(os.path.join(self.folder, out), ignore_errors=True)
         call(command, threads=os.environ.get("OMP_NUM_THREADS", os.cpu_count()), cwd=self.folder)
-        self.made.add(name)
         s = read_json(os.path.join(self.folder, out, "summary.json"))
         energy = "" if s["energy_last"] is None else repr(s["energy_last"])
         return dict(zip(COLUMNS, map(str, (name, s["particles"], s["steps"], precision, s["state_hash"], energy))))
@@ -171,8 +170,14 @@ def main():
         fail(f"{unknown[0]}: there is no such deck in inputs/; known are {', '.join(decks())}")
     if arguments.write and (arguments.set or arguments.most < float("inf")):
         fail("--write makes the table of the decks as they are; leave out --set and --most")
+    start = shlex.split(arguments.start)
+    for word in (arguments.program, *start[:1]):
+        if not shutil.which(word):
+            fail(
+                f"{word}: there is no such program; build it by scripts/build.sh, or give --program and --start others"
+            )
     with tempfile.TemporaryDirectory() as folder:
-        runs = Runs(os.path.abspath(arguments.program), shlex.split(arguments.start), arguments.set, folder)
+        runs = Runs(os.path.abspath(shutil.which(arguments.program)), start, arguments.set, folder)
         if arguments.write:
             return write(runs, arguments.deck or decks())
         rows = read_csv(TABLE, COLUMNS, "make it with --write")

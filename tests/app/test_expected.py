@@ -73,7 +73,9 @@ def test_table():
 
 def test_short_runs(table):
     """Decks of some kinds: in space, over a restart, of the particles of another run. A wrong hash is found."""
-    assert as_expected("--set", "balance.every=0", "tiny", "drops", "strip_t1", "gallery/dial", "launch/launch")
+    assert as_expected(
+        "--set", "balance.every=0", "tiny", "drops", "strip_t1", "gallery/dial", "launch/equilibrate", "launch/launch"
+    )
     with mock.patch.object(expected, "TABLE", str(table)):
         assert not as_expected("tiny")
 
