@@ -37,7 +37,8 @@ const char* const exit_codes =
     "  0   success\n"
     "  2   bad command line or deck\n"
     "  3   bad checkpoint or other input file\n"
-    "  4   the simulation failed: a lost particle, an overflow, not enough memory\n"
+    "  4   the simulation failed: a lost particle, an overflow, not enough memory,\n"
+    "      or selftest found another result\n"
     "  5   output could not be written\n"
     "  75  stopped early by a signal or the time limit, with a checkpoint: go on\n"
     "      with --restart auto\n";

@@ -51,10 +51,13 @@ def words(settings):
 
 
 def call(command, threads=1, environment=None, **options):
-    """Runs a command with so many threads a rank. If it fails, the script prints a line and ends with its exit code.
-    `environment` adds to the environment, `options` are subprocess.run's."""
+    """Runs a command with so many threads a rank (None: as many as it takes by itself). If it fails, the script prints
+    a line and ends with its exit code. `environment` adds to the environment, `options` are
+    subprocess.run's."""
     command = [str(word) for word in command]
-    variables = dict(os.environ, OMP_NUM_THREADS=str(threads), **(environment or {}))
+    variables = dict(
+        os.environ, **({} if threads is None else {"OMP_NUM_THREADS": str(threads)}), **(environment or {})
+    )
     done = subprocess.run(command, env=variables, text=True, **options)
     if done.returncode != 0:
         print(f"{done.stderr or ''}{' '.join(command)}: exit code {done.returncode}", file=sys.stderr)

@@ -86,7 +86,7 @@ class Runs:
             settings.append(f"run.steps={steps}")
         command = [*self.start, "run", *options_of(name), "--out", out, "--quiet", *words(settings)]
         shutil.rmtree(os.path.join(self.folder, out), ignore_errors=True)
-        call(command, threads=os.environ.get("OMP_NUM_THREADS", os.cpu_count()), cwd=self.folder)
+        call(command, threads=None, cwd=self.folder)
         s = read_json(os.path.join(self.folder, out, "summary.json"))
         energy = "" if s["energy_last"] is None else repr(s["energy_last"])
         return dict(zip(COLUMNS, map(str, (name, s["particles"], s["steps"], precision, s["state_hash"], energy))))
@@ -170,13 +170,17 @@ def main():
         fail(f"{unknown[0]}: there is no such deck in inputs/; known are {', '.join(decks())}")
     if arguments.write and (arguments.set or arguments.most < float("inf")):
         fail("--write makes the table of the decks as they are; leave out --set and --most")
-    start = shlex.split(arguments.start)
+    try:
+        start = shlex.split(arguments.start)
+    except ValueError as e:
+        fail(f"--start {arguments.start}: {e}; close it")
     for word in (arguments.program, *start[:1]):
         if not shutil.which(word):
             fail(
                 f"{word}: there is no such program; build it by scripts/build.sh, or give --program and --start others"
             )
-    with tempfile.TemporaryDirectory() as folder:
+    start[:1] = [os.path.abspath(shutil.which(word)) for word in start[:1]]
+    with tempfile.TemporaryDirectory(dir=os.getcwd() if start else None) as folder:  # other nodes do not share /tmp
         runs = Runs(os.path.abspath(shutil.which(arguments.program)), start, arguments.set, folder)
         if arguments.write:
             return write(runs, arguments.deck or decks())
@@ -189,4 +193,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

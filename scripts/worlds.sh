@@ -33,7 +33,6 @@ try() {
         openmpi-serial) mpi=openmpi ;;
         fast-math) options=(-DCMAKE_CXX_FLAGS="-O3 -march=native -ffast-math") ;;
         parallel-hdf5) options=(-DHDF5_C_COMPILER_EXECUTABLE="$(command -v h5pcc.mpich)") ;;
-        *) echo "there is no world $1; see --help"; return 2 ;;
     esac
     rm -rf "$folder"
     "${CMAKE:-cmake}" -S . -B "$folder" -DSTEELYARD_TESTS=OFF -DSTEELYARD_CUDA=OFF \
@@ -45,6 +44,10 @@ try() {
     OMP_NUM_THREADS=1 scripts/expected.py --program "$folder/steelyard" --start "mpiexec.$mpi -n 3" ${DECKS:---most 3e5}
 }
 
+for world in "${worlds[@]}"; do
+    [[ $world =~ ^(g\+\+-[0-9]+|clang-[0-9]+|openmpi|openmpi-serial|parallel-hdf5|fast-math)$ ]] ||
+        { echo "worlds.sh: there is no world $world; see --help" >&2; exit 2; }
+done
 code=0
 mkdir -p build-worlds
 for world in "${worlds[@]}"; do

@@ -113,6 +113,8 @@ def built_lammps(folder, flags):
     for program in ("apt-get", "dpkg-source", "cmake", "ninja", "mpicxx.mpich"):
         if not shutil.which(program):
             fail(f"{program} is not here; on Debian 12, scripts/setup.sh --bench installs it")
+    if os.path.exists(folder) and not os.path.exists(record) and os.listdir(folder):
+        fail(f"{folder} has no whole build of LAMMPS; remove it, or give another folder by --native-build")
     print(f"builds LAMMPS in {folder}, which takes ten minutes or more", flush=True)
     source, version = debian_source(folder)
     shutil.rmtree(build, ignore_errors=True)

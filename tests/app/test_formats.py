@@ -88,7 +88,7 @@ def lbaf(out):
         assert data["metadata"]["rank"] == p
         assert [phase["id"] for phase in data["phases"]] == list(range(len(data["phases"])))
         speed = data["phases"][-1]["user_defined"]["speed"]
-        assert data["metadata"]["rank_alpha"] == pytest.approx(1 / speed, abs=1e-6)
+        assert data["metadata"]["rank_alpha"] == pytest.approx(1 / speed, rel=1e-6)
     return found
 
 

@@ -51,7 +51,7 @@ std::vector<Expected> expected_in(const std::string& table) {
         if (std::ranges::find(decks, row.deck) != decks.end() && std::ranges::none_of(rows, longer))
             rows.push_back(row);
     }
-    if (rows.size() != 2 * decks.size())
+    if (rows.size() != 2 * decks.size() || std::ranges::any_of(rows, [](const Expected& r) { return r.steps < 2; }))
         throw InputError(
             fmt::format("{}: is not the table of expected results; give --inputs the directory inputs/", table));
     return rows;
@@ -60,9 +60,10 @@ std::vector<Expected> expected_in(const std::string& table) {
 // The directory of an installation, or of the sources above the program.
 std::string directory_of_decks() {
     const fs::path program = fs::read_symlink("/proc/self/exe");
+    std::error_code error;  // of folders that this user may not read
     for (fs::path above = program.parent_path(); above.has_relative_path(); above = above.parent_path())
         for (const char* inputs : {"share/steelyard/inputs", "inputs"})
-            if (fs::exists(above / inputs / "expected.csv")) return (above / inputs).string();
+            if (fs::exists(above / inputs / "expected.csv", error)) return (above / inputs).string();
     throw InputError(fmt::format("{}: no inputs/expected.csv is near it; give --inputs the directory of the decks",
                                  program.string()));
 }
@@ -84,8 +85,10 @@ class ScratchDirectory {
 public:
     explicit ScratchDirectory(const comm::Communicator& comm) : comm_(comm) {
         on_rank_0(comm, [&] {
-            path_ = (fs::temp_directory_path() / "steelyard-XXXXXX").string();
-            if (!mkdtemp(path_.data())) throw OutputError(path_ + ": cannot be made; set TMPDIR to a directory");
+            std::error_code error;
+            path_ = (fs::temp_directory_path(error) / "steelyard-XXXXXX").string();
+            if (error || !mkdtemp(path_.data()))
+                throw OutputError(path_ + ": cannot be made; set TMPDIR to a directory");
         });
         comm.broadcast(path_);
     }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -43,7 +44,7 @@ std::string head_of(const balance::Grid& grid, std::int64_t process, std::int64_
 
 // The rest of the first line, always as long: the end of a run writes it again, when the speed is known. LBAF takes
 // rank_alpha times the objects' time for the work of a rank.
-std::string rest_of_head(double speed) { return fmt::format("{:<9.6f}}},\"phases\":[\n", 1 / speed); }
+std::string rest_of_head(double speed) { return fmt::format("{:<13.6e}}},\"phases\":[\n", 1 / speed); }
 
 // The text before the number of the step in the line of a phase.
 constexpr std::string_view before_step = R"("user_defined":{"step":)";
@@ -51,6 +52,14 @@ constexpr std::string_view before_step = R"("user_defined":{"step":)";
 std::int64_t step_in(const std::string& line) {
     const std::size_t at = line.find(before_step);
     return at == std::string::npos ? -1 : std::atoll(line.c_str() + at + before_step.size());
+}
+
+// The speed of the process in the last phase of a text; 1 if it has none.
+double last_speed_in(const std::string& text) {
+    constexpr std::string_view before_speed = R"("speed":)";
+    const std::size_t phase = text.rfind(before_step);
+    const std::size_t at = phase == std::string::npos ? phase : text.find(before_speed, phase);
+    return at == std::string::npos ? 1 : std::strtod(text.c_str() + at + before_speed.size(), nullptr);
 }
 
 // How many of the lines after the first one are phases up to step `last`.
@@ -144,7 +153,7 @@ std::int64_t last_lbaf_step(const std::string& folder) {
 }
 
 LbafFiles::LbafFiles(RunDirectory& results, const balance::Grid& grid, std::int64_t processes, std::int64_t last)
-    : results_(results), grid_(grid), sizes_(processes, 0) {
+    : results_(results), grid_(grid), sizes_(processes, 0), speeds_(processes, 1) {
     std::error_code error;
     if (fs::is_directory(results.path() + "/" + folder, error)) {
         // All files have the same phases up to that step: it has a checkpoint, which was written after them.
@@ -164,6 +173,7 @@ LbafFiles::LbafFiles(RunDirectory& results, const balance::Grid& grid, std::int6
             phases_ > 0 ? first_lines(past(p), 1 + phases_) : head_of(grid, p, processes) + rest_of_head(1);
         const std::string growing = comm::unfinished(results.path() + "/" + name(p));
         sizes_[p] = std::ssize(text);
+        speeds_[p] = last_speed_in(text);
         // A file that grew is cut: nothing of what stays is written again, so a power cut cannot take it.
         const bool cut = phases_ > 0 && !results.read(comm::unfinished(name(p))).empty();
         if (cut ? ftruncate(comm::Descriptor(growing, O_WRONLY | O_NOFOLLOW), sizes_[p]) != 0
@@ -203,7 +213,7 @@ void LbafFiles::finish() {
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
         const auto p = static_cast<std::int64_t>(i);
         const std::string path = results_.path() + "/" + name(p);
-        if (!speeds_.empty()) write(p, rest_of_head(speeds_[i]), std::ssize(head_of(grid_, p, std::ssize(sizes_))));
+        write(p, rest_of_head(speeds_[i]), std::ssize(head_of(grid_, p, std::ssize(sizes_))));
         write(p, "]}\n", sizes_[i]);
         if (std::rename(comm::unfinished(path).c_str(), path.c_str()) != 0) throw results_.cannot_write(name(p));
     }

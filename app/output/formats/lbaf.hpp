@@ -32,7 +32,7 @@ private:
     RunDirectory& results_;
     balance::Grid grid_;
     std::vector<std::int64_t> sizes_;  // of each file
-    std::vector<double> speeds_;       // of each process, as known at the last phase of this start
+    std::vector<double> speeds_;       // of each process, as known at the last phase
     std::int64_t phases_ = 0;          // in each file
 };
 
