@@ -15,7 +15,7 @@ TMP = object()  # the test's directory
 CALLS = [
     (["--version"], 0, ()),
     (["--help"], 0, ()),
-    ([], 2, "no command; give one of run, partition, predict, replay, info, check, or --help"),
+    ([], 2, "no command; give one of run, partition, predict, replay, info, check, selftest, or --help"),
     (["fly"], 2, "unknown command 'fly'; use one of run, partition, predict, replay, info, check"),
     (["rnu", DECK], 2, "unknown command 'rnu'; did you mean 'run'?"),
     (["run"], 2, ()),
