@@ -7,6 +7,7 @@
 #                  from mmdebstrap, so no registry of images is needed.
 # Needs root, except for the package itself. --try and --container need the tools of scripts/setup.sh --bare --container.
 set -euo pipefail
+umask 022  # the package is for all users
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 TIMEFORMAT="package.sh: %0R s"
 say() { echo "package.sh: $*"; }

@@ -89,7 +89,11 @@ COMMANDS = [
         "arm_ranks runs it where QEMU is",
     ),
     # docs/packaging.md
-    ("elsewhere", "TARGET=.steelyard replay_messages. scripts/build|apt install ", "package_try builds and installs"),
+    (
+        "elsewhere",
+        "umask 022|TARGET=.steelyard replay_messages. scripts/build|apt install ",
+        "package_try builds and installs",
+    ),
     ("quick", "cmake --install build --component program ", {"/opt/steelyard-0.2.0": '"$PWD/prefix"'}, {}),
     ("elsewhere", r"scripts/package\.sh( --\w+)?$", "package_try and package_container, label slow"),
     ("elsewhere", "(podman|apptainer) ", "package_container builds the same Containerfile by Buildah"),

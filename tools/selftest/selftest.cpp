@@ -126,9 +126,11 @@ public:
         run_until(row.steps, options);
         std::int64_t wrong = 0;
         if (comm_.rank() == 0) {
-            const std::string found = Json::parse(comm::read_text(options.out + "/summary.json")).at("state_hash");
+            const Json summary = Json::parse(comm::read_text(options.out + "/summary.json"));
+            const std::string found = summary.at("state_hash");
             wrong = found != row.state_hash;
-            say(stdout, "  {:<14} {:<7} {:<9} {:<9} {}\n", row.deck, row.precision, isa, restarted ? "restarted" : "",
+            say(stdout, "  {:<14} {:<7} {:<9} {:<9} {}\n", row.deck, row.precision, isa,
+                whole(summary.at("first_step")) > 0 ? "restarted" : "",
                 wrong ? fmt::format("WRONG: {} instead of {}", found, row.state_hash) : "as expected");
         }
         comm_.max(std::span(&wrong, 1));
