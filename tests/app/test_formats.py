@@ -337,6 +337,18 @@ INDICES = {  # of an object by its number, and the grid that they make
 }
 
 
+def test_speeds_over_a_restart(tmp_path):
+    """A start without a balancing leaves rank_alpha, a number of any size, as its last phase has it (lbaf())."""
+    keys = BALANCED | dict(balance__speeds="given", machine__nodes=2, machine__core_speed="[1, 0.001]")
+    keys |= dict(balance__partition__processes_per_node=6, output__balance_formats="[lbaf]", checkpoint__every=60)
+    collide(2, tmp_path, **keys)
+    collide(2, tmp_path, "--restart", "auto", **keys | dict(run__steps=65))
+    files = lbaf(tmp_path)
+    assert steps_of(files[0])[-1] == 60 and [d["metadata"]["rank_alpha"] > 100 for d in files] == 6 * [False] + 6 * [
+        True
+    ]
+
+
 @pytest.mark.group("foreign")
 @pytest.mark.parametrize("name", INDICES)
 def test_foreign(tmp_path, name):
