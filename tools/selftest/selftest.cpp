@@ -2,7 +2,6 @@
 #include "tools/selftest/selftest.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <array>
