@@ -6,7 +6,7 @@
 
 #include "app/output/directory/csv_rows.hpp"
 #include "app/output/series/tables.hpp"
-#include "tools/replay/clairvoyant.hpp"
+#include "balance/clairvoyant.hpp"
 
 using app::csv_past;
 using app::last_csv_step;
@@ -98,7 +98,7 @@ TEST_CASE("docs/output.md names the columns of each CSV file") {
 }
 
 TEST_CASE("the best schedule of a replay takes memory by opportunities, cells and processes") {
-    CHECK(app::Clairvoyant::bytes(10, 1000, 99, 1) == 10 * (24.0 * 1000 + 8 * 100));
-    CHECK(app::Clairvoyant::bytes(10, 1000, 99, 4) == 10 * (24.0 * 250 + 8 * 100));
-    CHECK(app::Clairvoyant::bytes(10'000'000, std::int64_t{1} << 31, 220'000, 1) > 5e17);
+    CHECK(balance::Clairvoyant::bytes(10, 1000, 99, 1) == 10 * (24.0 * 1000 + 8 * 100));
+    CHECK(balance::Clairvoyant::bytes(10, 1000, 99, 4) == 10 * (24.0 * 250 + 8 * 100));
+    CHECK(balance::Clairvoyant::bytes(10'000'000, std::int64_t{1} << 31, 220'000, 1) > 5e17);
 }

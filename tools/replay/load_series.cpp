@@ -15,44 +15,13 @@
 #include "app/deck/limits.hpp"
 #include "app/run/memory.hpp"
 #include "balance/grid/field.hpp"
+#include "balance/replay.hpp"
 #include "comm/file/durable.hpp"
 
 namespace app {
 namespace {
 
 constexpr const char *load_name = "/load", *particles_name = "/particles", *step_name = "/step";
-
-// Sums over 3 and 5 cells along one axis.
-std::vector<std::int64_t> sums_along(const std::vector<std::int64_t>& values, const balance::Grid& grid, int axis,
-                                     int reach) {
-    std::array<std::int64_t, 3> stride{std::int64_t{grid.cells[1]} * grid.cells[2], grid.cells[2], 1};
-    const int n = grid.cells[axis];
-    std::vector<std::int64_t> sums(values.size(), 0);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto at = static_cast<int>(static_cast<std::int64_t>(i) / stride[axis] % n);
-        for (int d = -reach; d <= reach; ++d) {
-            const int other = at + d;
-            if (!grid.periodic[axis] && (other < 0 || other >= n)) continue;
-            sums[i] += values[static_cast<std::int64_t>(i) + ((other % n + n) % n - at) * stride[axis]];
-        }
-    }
-    return sums;
-}
-
-// Particles in each cell and in the cells around, of the whole grid, x slowest.
-std::vector<balance::CellCounts> counts_of(const std::vector<double>& particles, const balance::Grid& grid) {
-    std::vector<std::int64_t> n(particles.begin(), particles.end()), n3 = n, n5 = n;
-    for (int axis = 0; axis < grid.dimensions; ++axis) {
-        n3 = sums_along(n3, grid, axis, 1);
-        n5 = sums_along(n5, grid, axis, 2);
-    }
-    constexpr std::int64_t most = INT32_MAX;
-    std::vector<balance::CellCounts> counts;
-    for (std::size_t i = 0; i < n.size(); ++i)
-        counts.push_back({static_cast<std::int32_t>(n[i]), static_cast<std::int32_t>(std::min(n3[i], most)),
-                          static_cast<std::int32_t>(std::min(n5[i], most))});
-    return counts;
-}
 
 }  // namespace
 
@@ -157,11 +126,7 @@ void LoadSeriesReader::find_scale() {
         return InputError(fmt::format(
             "{}: {} holds counts whose pairs cannot be summed exactly; count in a larger unit", path_, particles_name));
     });
-    // Sums over all cells have to stay below 512 s; loads that are seconds of a common size are counted as they are.
-    constexpr double most = 512, least = 1e-6;
-    if (const double sum = largest * static_cast<double>(cells); sum <= most && sum >= least) return;
-    constexpr int bits_of_ticks = 50, bits_to_spare = 3;  // load_scale() fills the integers to 4096 s
-    scale_ = std::ldexp(1.0, std::ilogb(balance::load_scale(largest, cells)) - bits_of_ticks - bits_to_spare);
+    scale_ = balance::series_scale(largest, cells);
 }
 
 balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {
@@ -171,7 +136,7 @@ balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {
     if (!has_particles_) return cells;
     std::vector<balance::CellCounts> all;
     if (const std::vector<double> particles = file_.whole(particles_name, time); comm_.rank() == 0)
-        all = counts_of(particles, grid_);
+        all = balance::counts_around(std::vector<std::int64_t>(particles.begin(), particles.end()), grid_);
     cells.counts = comm::to_homes(all, grid_, comm_);
     return cells;
 }

@@ -25,8 +25,7 @@ public:
     /// Loads and counts of the cells of this rank's home. Counts are 0 if the file has none. Collective. Throws
     /// comm::ReadError.
     balance::HomeCells cells(std::int64_t time) const;
-    /// A load of 1 in the file is so many seconds of `cells()`: a power of two, 1 for loads that are seconds of a
-    /// common size. Integers of these seconds add up exactly.
+    /// As balance::series_scale().
     double scale() const { return scale_; }
 
 private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rounds of a run (balance/round.hpp) on loads from a file. The decisions are those of a run by counted work on the
-// same loads, to the last bit.
+// Replays (balance/replay.hpp) of loads from a file, with the outputs of a run.
 #include "tools/replay/replay.hpp"
 
 #include <fmt/format.h>
@@ -21,9 +20,9 @@
 #include "app/output/formats/balance_formats.hpp"
 #include "app/output/results.hpp"
 #include "app/output/series/tables.hpp"
+#include "balance/replay.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/team.hpp"
-#include "tools/replay/clairvoyant.hpp"
 #include "tools/replay/load_series.hpp"
 #include "tools/replay/replay_report.hpp"
 
@@ -98,13 +97,6 @@ void check_replayable(const Options& options, const Deck& deck, const LoadSeries
             "balance.model=exact and balance.partition.sticky=false, without balance.noise and balance.work.slow");
 }
 
-balance::Policy policy_of(const Deck& deck, const LoadSeriesReader& series, const comm::Communicator& comm) {
-    balance::Policy policy = policy_of(deck.balance, *deck.balance.processes, comm);
-    policy.counting.work.move *= series.scale();
-    policy.counting.work.balancing *= series.scale();
-    return policy;
-}
-
 // The entries of a series that are opportunities to balance; the first is the start.
 std::vector<std::int64_t> opportunities_of(const LoadSeriesReader& series, std::int64_t every) {
     std::vector<std::int64_t> times;
@@ -123,115 +115,39 @@ std::string idleness(const LoadSeriesReader& series, std::size_t opportunities) 
 void require_memory_for_optimum(const std::string& path, const LoadSeriesReader& series, std::int64_t opportunities,
                                 std::int64_t processes, const comm::Communicator& comm) {
     agreed(comm, [&] {
-        const double each = Clairvoyant::bytes(opportunities, series.grid().box().cells(), processes, comm.size());
+        const double each =
+            balance::Clairvoyant::bytes(opportunities, series.grid().box().cells(), processes, comm.size());
         if (const std::string lack = comm::lack_of_memory(each * comm.node_size()); !lack.empty())
             throw InputError(fmt::format("{}: the best schedule of {} {}; use a larger balance.every, or more nodes",
                                          path, counted(opportunities, "entry"), lack));
     });
 }
 
-class Replay {
-public:
-    Replay(const Deck& deck, const LoadSeriesReader& series, bool optimum, const comm::Communicator& comm)
-        : deck_(deck),
-          series_(series),
-          team_(comm),
-          setting_{team_, series.grid(), {*deck.balance.processes, comm.size()}, policy_of(deck, series, comm), meter_},
-          state_(balance::make_balancing(setting_, deck.balance.constants, deck.balance.model,
-                                         others_of(deck.balance, *deck.balance.processes, comm))) {
-        if (optimum) clairvoyant_.emplace(setting_, deck.balance.constants, deck.balance.model);
-        for (const BalancedModel& b : state_.models) report_.contenders.push_back({b.label});
-    }
+void require_partition(std::int64_t step, const balance::Outcome& outcome, const comm::Communicator& comm) {
+    comm::require(comm, !outcome.dead_end, [&] {
+        return DeckError(
+            fmt::format("balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; the "
+                        "smallest limit that works now is {}; use it, or more processes",
+                        step, counted(outcome.dead_end->parts, "process"), counted(outcome.dead_end->limit, "particle"),
+                        outcome.dead_end->smallest));
+    });
+}
 
-    /// An opportunity; the first one is the start.
-    struct Round {
-        balance::Outcome outcome;
-        std::optional<BalancedCells> before;  ///< where formats want it
-    };
-    Round balance(std::int64_t time) {
-        const std::int64_t step = series_.step(time);
-        balance::Measured measured;
-        const std::vector<double> noise =
-            noise_of(deck_.balance.noise, deck_.system.seed, step, setting_.hosts.processes_of(team_.rank()));
-        measured.first = !last_step_;
-        measured.moment = {step, last_step_.value_or(step), noise};
-        measured.reference = counted_reference(deck_.balance.work.slow, deck_.balance.noise, deck_.system.seed, step,
-                                               setting_.hosts.processes_of(team_.rank()));
-        balance::HomeCells cells = series_.cells(time);
-        std::optional<balance::Infeasible> unseen_dead_end;
-        if (clairvoyant_) unseen_dead_end = clairvoyant_->see(step, cells);
-        std::vector<double> updates;
-        for (const BalancedModel& b : state_.models) updates.push_back(b.history.updates);
-        const balance::ProcessBoxes in_use = state_.models.front().partition;
-        balance::Outcome outcome = balance::rebalance(setting_, std::move(cells), measured, state_);
-        if (unseen_dead_end) outcome.dead_end = unseen_dead_end;
-        require_partition(step, outcome);
-        for (balance::ResourceRow& row : outcome.resources) row.seconds /= series_.scale();
-        for (std::size_t m = 0; m < outcome.rows.size(); ++m)
-            count(outcome.rows[m], step - *last_step_, state_.models[m].history.updates > updates[m],
-                  report_.contenders[m]);
-        std::optional<BalancedCells> before;
-        if (last_step_ && !deck_.output.balance_formats.empty()) {
-            for (double& seconds : outcome.seconds) seconds /= series_.scale();
-            before = balanced_cells(step, balance::whole(team_, in_use), outcome, state_.load, state_.speeds.relative(),
-                                    setting_.grid, team_);
-        }
-        last_step_ = step;
-        return {std::move(outcome), std::move(before)};
-    }
+balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::Range& processes, std::int64_t step) {
+    return {noise_of(deck.balance.noise, deck.system.seed, step, processes),
+            counted_reference(deck.balance.work.slow, deck.balance.noise, deck.system.seed, step, processes)};
+}
 
-    ReplayReport report() const {
-        ReplayReport report = report_;
-        report.grid = series_.grid();
-        report.processes = setting_.hosts.processes();
-        report.overall = overall_of(state_.models);
-        report.notes = never_balanced(state_.models);
-        if (!clairvoyant_) return report;
-        const balance::Schedule best = clairvoyant_->best();
-        report.optimum = ReplayReport::Optimum{best.seconds / series_.scale(), {}};
-        for (const std::int64_t j : best.balanced) report.optimum->steps.push_back(clairvoyant_->steps()[j]);
-        return report;
-    }
-
-    bool finds_speeds() const { return setting_.policy.finds_speeds(); }
-    void add_resources(Table<ResourceRow>& table, std::span<const ResourceRow> rows) const {
-        app::add_resources(table, rows, setting_.hosts.processes(), team_);
-    }
-
-private:
-    void require_partition(std::int64_t step, const balance::Outcome& outcome) const {
-        comm::require(team_.comm(), !outcome.dead_end, [&] {
-            return DeckError(fmt::format(
-                "balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; the smallest limit "
-                "that works now is {}; use it, or more processes",
-                step, counted(outcome.dead_end->parts, "process"), counted(outcome.dead_end->limit, "particle"),
-                outcome.dead_end->smallest));
-        });
-    }
-
-    // In the units of the file from here on.
-    void count(balance::Row& row, std::int64_t steps, bool balanced, ReplayReport::Contender& c) const {
-        for (double* seconds : {&row.mean_seconds, &row.max_seconds, &row.lost_seconds, &row.move_seconds})
-            *seconds /= series_.scale();
-        c.computing_seconds += row.max_seconds * static_cast<double>(steps);
-        c.balancings += balanced;
-        c.migrations += row.decision == balance::Decision::moved;
-        const balance::WorkCosts& costs = deck_.balance.work;
-        if (balanced) c.balancing_seconds += costs.balancing;
-        c.balancing_seconds +=
-            costs.move * static_cast<double>(row.moved.particles) / static_cast<double>(setting_.hosts.processes());
-    }
-
-    const Deck& deck_;
-    const LoadSeriesReader& series_;
-    comm::Ranks team_;
-    RoundMeter meter_;
-    balance::Setting setting_;
-    balance::Balancing state_;
-    std::optional<Clairvoyant> clairvoyant_;
-    std::optional<std::int64_t> last_step_;
-    ReplayReport report_;
-};
+ReplayReport report_of(const balance::Replay& replay) {
+    ReplayReport report;
+    report.grid = replay.setting().grid;
+    report.processes = replay.setting().hosts.processes();
+    report.contenders = replay.costs();
+    report.overall = overall_of(replay.state().models);
+    report.notes = never_balanced(replay.state().models);
+    report.optimum = replay.optimum();
+    return report;
+}
 
 }  // namespace
 
@@ -255,22 +171,35 @@ int replay(const Options& options, const comm::Communicator& comm) {
     directory.require_room(old_results(options), options.deck);
     if (const std::string why = idleness(series, opportunities.size()); comm.rank() == 0 && !why.empty())
         say(stderr, "steelyard: note: {}: {}\n", printable(options.loads), why);
-    Replay replay(deck, series, options.optimum, comm);
+    const comm::Ranks team(comm);
+    const RoundMeter meter;
+    const std::int64_t processes = *deck.balance.processes;
+    balance::Replay replay(team, series.grid(), {processes, comm.size()}, policy_of(deck.balance, processes, comm),
+                           meter, series.scale(), deck.balance.constants, deck.balance.model,
+                           others_of(deck.balance, processes, comm), options.optimum);
+    const balance::Setting& setting = replay.setting();
 
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     on_rank_0(comm, [&] { directory.write("deck.yaml", balance_yaml(deck)); });
     Table<BalanceRow> rows(directory, "balance.csv", balance_columns(), {});
     std::optional<Table<ResourceRow>> resources;
-    if (replay.finds_speeds()) resources.emplace(directory, "resources.csv", resource_columns(), GrowingFile::Past{});
-    BalanceFormats formats(directory, deck.output.balance_formats, series.grid(), *deck.balance.processes, 0);
+    if (setting.policy.finds_speeds())
+        resources.emplace(directory, "resources.csv", resource_columns(), GrowingFile::Past{});
+    BalanceFormats formats(directory, deck.output.balance_formats, series.grid(), processes, 0);
     for (const std::int64_t t : opportunities) {
-        const Replay::Round round = replay.balance(t);
-        rows.add(round.outcome.rows);
-        if (resources) replay.add_resources(*resources, round.outcome.resources);
-        if (round.before) formats.write(*round.before);
+        const std::int64_t step = series.step(t);
+        const balance::ProcessBoxes in_use = replay.state().models.front().partition;
+        const balance::Outcome outcome =
+            replay.balance(step, series.cells(t), disturbance_of(deck, setting.hosts.processes_of(comm.rank()), step));
+        require_partition(step, outcome, comm);
+        rows.add(outcome.rows);
+        if (resources) add_resources(*resources, outcome.resources, processes, team);
+        if (t > 0 && !deck.output.balance_formats.empty())
+            formats.write(balanced_cells(step, balance::whole(team, in_use), outcome, replay.state().load,
+                                         replay.state().speeds.relative(), setting.grid, team));
     }
     formats.finish();
-    ReplayReport report = replay.report();
+    ReplayReport report = report_of(replay);
     report.command_line = options.command_line;
     report.deck = deck.name;
     report.loads = options.loads;

@@ -15,10 +15,10 @@ void say_replay(const ReplayReport& r, const std::string& directory) {
     say(stdout, "\n{}: {} cells, {}, {}\n", r.loads, along_axes(r.grid.cells, r.grid.dimensions),
         counted(r.processes, "process"), counted(r.opportunities, "opportunity"));
     std::size_t width = 16;
-    for (const ReplayReport::Contender& c : r.contenders) width = std::max(width, c.name.size());
+    for (const balance::ContenderCost& c : r.contenders) width = std::max(width, c.name.size());
     say(stdout, "  {:<{}}  {:>11}  {:>10}  {:>10}  {:>12}  {:>12}\n", "", width, "overall LBE", "balancings",
         "migrations", "computing, s", "balancing, s");
-    for (const ReplayReport::Contender& c : r.contenders) {
+    for (const balance::ContenderCost& c : r.contenders) {
         const auto o =
             std::find_if(r.overall.begin(), r.overall.end(), [&](const Overall& x) { return x.model == c.name; });
         const std::string lbe = o == r.overall.end() ? "-" : fmt::format("{:.1f} %", 100 * o->lbe);
@@ -29,7 +29,7 @@ void say_replay(const ReplayReport& r, const std::string& directory) {
         say(stdout, "  best schedule in hindsight: {:.5g} s with {}; over it", r.optimum->seconds,
             counted(std::ssize(r.optimum->steps), "balancing"));
         const char* comma = "";
-        for (const ReplayReport::Contender& c : r.contenders) {
+        for (const balance::ContenderCost& c : r.contenders) {
             say(stdout, "{} {} {:.1f} %", comma, c.name, 100 * (c.seconds() / r.optimum->seconds - 1));
             comma = ",";
         }
@@ -50,7 +50,7 @@ std::string to_json(const ReplayReport& r) {
     j["cells"] = Json(std::vector<int>(r.grid.cells.begin(), r.grid.cells.begin() + r.grid.dimensions));
     j["opportunities"] = r.opportunities;
     add_overall(j, r.overall);
-    for (const ReplayReport::Contender& c : r.contenders)
+    for (const balance::ContenderCost& c : r.contenders)
         j["contenders"][c.name] = {{"seconds", c.seconds()},
                                    {"computing_seconds", c.computing_seconds},
                                    {"balancing_seconds", c.balancing_seconds},

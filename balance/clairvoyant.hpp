@@ -8,38 +8,38 @@
 #include "balance/criterion/optimum.hpp"
 #include "balance/round.hpp"
 
-namespace app {
+namespace balance {
 
 /// Makes the partition of each opportunity, as a driver with the criterion `every` does. The schedule is exact where a
 /// partition depends on the loads of its step alone: with the model `exact`, equal speeds, and without sticky cuts.
 class Clairvoyant {
 public:
     /// setting: of the driver; lives as long as this.
-    Clairvoyant(const balance::Setting& setting, const balance::ModelConstants& constants, const std::string& model);
+    Clairvoyant(const Setting& setting, const ModelConstants& constants, const std::string& model);
 
     /// The next opportunity; the first one is the start. Returns why there is no partition, where there is none.
     /// Collective.
-    std::optional<balance::Infeasible> see(std::int64_t step, balance::HomeCells cells);
+    std::optional<Infeasible> see(std::int64_t step, HomeCells cells);
 
     /// Seconds of computing and of balancing, by the policy's prices. Collective.
-    balance::Schedule best() const;
+    Schedule best() const;
     /// Bytes on a rank for so many opportunities, the start among them.
     static double bytes(std::int64_t opportunities, std::int64_t cells, std::int64_t processes, int ranks);
     /// Steps of all opportunities.
     const std::vector<std::int64_t>& steps() const { return steps_; }
 
 private:
-    std::vector<balance::ScheduleCosts::Step> costs_from(std::int64_t i) const;
+    std::vector<ScheduleCosts::Step> costs_from(std::int64_t i) const;
     /// Costs of keeping the partition of opportunity i up to opportunities [begin, end). For each of them: the work of
     /// each process, then the particles that move to that opportunity's own partition. Sums over all members.
     /// Collective.
     std::vector<std::int64_t> sums_of(std::int64_t i, std::int64_t begin, std::int64_t end) const;
 
-    balance::Setting setting_;
-    balance::Balancing every_;
+    Setting setting_;
+    Balancing every_;
     std::vector<std::int64_t> steps_;
-    std::vector<balance::HomeCells> cells_;
-    std::vector<balance::Owners> owners_;  // after each opportunity, at this member's home
+    std::vector<HomeCells> cells_;
+    std::vector<Owners> owners_;  // after each opportunity, at this member's home
 };
 
-}  // namespace app
+}  // namespace balance

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "balance/replay.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "balance/model/work.hpp"
+
+namespace balance {
+namespace {
+
+Policy priced(Policy policy, double scale) {
+    policy.counting.work.move *= scale;
+    policy.counting.work.balancing *= scale;
+    return policy;
+}
+
+// Sums over the cells within `reach` along one axis.
+std::vector<std::int64_t> sums_along(const std::vector<std::int64_t>& values, const Grid& grid, int axis, int reach) {
+    const std::array<std::int64_t, 3> stride{std::int64_t{grid.cells[1]} * grid.cells[2], grid.cells[2], 1};
+    const int n = grid.cells[axis];
+    std::vector<std::int64_t> sums(values.size(), 0);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto at = static_cast<int>(static_cast<std::int64_t>(i) / stride[axis] % n);
+        for (int d = -reach; d <= reach; ++d) {
+            const int other = at + d;
+            if (!grid.periodic[axis] && (other < 0 || other >= n)) continue;
+            sums[i] += values[static_cast<std::int64_t>(i) + ((other % n + n) % n - at) * stride[axis]];
+        }
+    }
+    return sums;
+}
+
+}  // namespace
+
+double series_scale(double largest, std::int64_t cells) {
+    constexpr double most = 512, least = 1e-6;  // a sum over all cells has to stay below 512 s
+    if (const double sum = largest * static_cast<double>(cells); sum <= most && sum >= least) return 1;
+    constexpr int bits_of_ticks = 50, bits_to_spare = 3;  // load_scale() fills the integers to 4096 s
+    return std::ldexp(1.0, std::ilogb(load_scale(largest, cells)) - bits_of_ticks - bits_to_spare);
+}
+
+std::vector<CellCounts> counts_around(std::span<const std::int64_t> particles, const Grid& grid) {
+    std::vector<std::int64_t> n3(particles.begin(), particles.end()), n5 = n3;
+    for (int axis = 0; axis < grid.dimensions; ++axis) {
+        n3 = sums_along(n3, grid, axis, 1);
+        n5 = sums_along(n5, grid, axis, 2);
+    }
+    constexpr std::int64_t most = INT32_MAX;
+    std::vector<CellCounts> counts;
+    counts.reserve(particles.size());
+    for (std::size_t i = 0; i < particles.size(); ++i)
+        counts.push_back({static_cast<std::int32_t>(particles[i]), static_cast<std::int32_t>(std::min(n3[i], most)),
+                          static_cast<std::int32_t>(std::min(n5[i], most))});
+    return counts;
+}
+
+Replay::Replay(const Team& team, const Grid& grid, const Hosts& hosts, Policy policy, const Meter& meter, double scale,
+               const ModelConstants& constants, const std::string& driver, std::span<const Contender> others,
+               bool optimum)
+    : setting_{team, grid, hosts, priced(std::move(policy), scale), meter},
+      scale_(scale),
+      state_(make_balancing(setting_, constants, driver, others)) {
+    if (optimum) clairvoyant_.emplace(setting_, constants, driver);
+    for (const BalancedModel& b : state_.models) costs_.push_back({b.label});
+}
+
+Outcome Replay::balance(std::int64_t step, HomeCells cells, const Disturbance& disturbance) {
+    Measured measured;
+    measured.first = !last_step_;
+    measured.moment = {step, last_step_.value_or(step), disturbance.noise};
+    measured.reference = disturbance.reference;
+    std::optional<Infeasible> unseen_dead_end;
+    if (clairvoyant_) unseen_dead_end = clairvoyant_->see(step, cells);
+    std::vector<double> updates;
+    for (const BalancedModel& b : state_.models) updates.push_back(b.history.updates);
+    Outcome outcome = rebalance(setting_, std::move(cells), measured, state_);
+    if (unseen_dead_end) outcome.dead_end = unseen_dead_end;
+    for (ResourceRow& row : outcome.resources) row.seconds /= scale_;
+    for (double& seconds : outcome.seconds) seconds /= scale_;
+    for (std::size_t m = 0; m < outcome.rows.size(); ++m)
+        add(outcome.rows[m], step - *last_step_, state_.models[m].history.updates > updates[m], costs_[m]);
+    last_step_ = step;
+    return outcome;
+}
+
+// Brings the row's seconds into the unit of the loads.
+void Replay::add(Row& row, std::int64_t steps, bool balanced, ContenderCost& cost) const {
+    for (double* seconds : {&row.mean_seconds, &row.max_seconds, &row.lost_seconds, &row.move_seconds})
+        *seconds /= scale_;
+    const WorkCosts& prices = setting_.policy.counting.work;
+    cost.computing_seconds += row.max_seconds * static_cast<double>(steps);
+    cost.balancings += balanced;
+    cost.migrations += row.decision == Decision::moved;
+    if (balanced) cost.balancing_seconds += prices.balancing / scale_;
+    cost.balancing_seconds += prices.move / scale_ * static_cast<double>(row.moved.particles) /
+                              static_cast<double>(setting_.hosts.processes());
+}
+
+std::optional<Replay::Optimum> Replay::optimum() const {
+    if (!clairvoyant_) return std::nullopt;
+    const Schedule best = clairvoyant_->best();
+    Optimum optimum{best.seconds / scale_, {}};
+    for (const std::int64_t j : best.balanced) optimum.steps.push_back(clairvoyant_->steps()[j]);
+    return optimum;
+}
+
+}  // namespace balance

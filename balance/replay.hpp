@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The rounds of a run (round.hpp) on recorded loads of cells, without particles. The decisions are those of a run by
+// counted work on the same loads, to the last bit.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "balance/clairvoyant.hpp"
+#include "balance/contender.hpp"
+#include "balance/round.hpp"
+
+namespace balance {
+
+/// A load of 1 in a series counts as so many seconds of work in a replay. It is 1 if the loads look like seconds.
+/// Otherwise it is a power of two, with which the loads become large integers whose sums are exact.
+///
+/// largest: the largest load of a cell in the series
+double series_scale(double largest, std::int64_t cells);
+
+/// Counts of particles in each cell and around it, of a whole grid, in the order of the cells (x slowest).
+std::vector<CellCounts> counts_around(std::span<const std::int64_t> particles, const Grid& grid);
+
+/// What one contender costs in a replay, in the unit of the series' loads.
+struct ContenderCost {
+    std::string name;
+    double computing_seconds = 0;  ///< of the slowest process, from opportunity to opportunity
+    double balancing_seconds = 0;  ///< by the prices of a balancing and of a moved particle
+    std::int64_t balancings = 0;   ///< partitions made, but for the first
+    std::int64_t migrations = 0;   ///< of which taken
+    double seconds() const { return computing_seconds + balancing_seconds; }
+};
+
+class Replay {
+public:
+    /// What disturbs the measurements of the processes that a member hosts, at one opportunity.
+    struct Disturbance {
+        std::vector<double> noise;                     ///< as Moment::noise
+        std::optional<std::vector<double>> reference;  ///< as Measured::reference
+    };
+
+    /// scale: of the series (series_scale()). The policy's prices are in the unit of its loads.
+    /// others: compared with the driver.
+    /// optimum: also find the best schedule, on the conditions of Clairvoyant.
+    /// The team and the meter live as long as this. Collective.
+    Replay(const Team& team, const Grid& grid, const Hosts& hosts, Policy policy, const Meter& meter, double scale,
+           const ModelConstants& constants, const std::string& driver, std::span<const Contender> others, bool optimum);
+    Replay(const Replay&) = delete;  // the clairvoyant refers to the setting
+    Replay& operator=(const Replay&) = delete;
+
+    /// The next opportunity to balance; the first one is the start. All seconds of the outcome are in the unit of the
+    /// loads. cells: with work of `scale` seconds for a load of 1. Collective.
+    Outcome balance(std::int64_t step, HomeCells cells, const Disturbance& disturbance);
+
+    const Setting& setting() const { return setting_; }
+    const Balancing& state() const { return state_; }
+    std::optional<std::int64_t> last_step() const { return last_step_; }
+    /// The driver, then the others.
+    const std::vector<ContenderCost>& costs() const { return costs_; }
+    /// The best schedule, in the unit of the loads, and the steps at which it balances. Collective.
+    struct Optimum {
+        double seconds = 0;
+        std::vector<std::int64_t> steps;
+    };
+    std::optional<Optimum> optimum() const;
+
+private:
+    void add(Row& row, std::int64_t steps, bool balanced, ContenderCost& cost) const;
+
+    Setting setting_;
+    double scale_;
+    Balancing state_;
+    std::optional<Clairvoyant> clairvoyant_;
+    std::optional<std::int64_t> last_step_;
+    std::vector<ContenderCost> costs_;
+};
+
+}  // namespace balance
