@@ -117,7 +117,8 @@ const write = CanvasRenderingContext2D.prototype.fillText;
 CanvasRenderingContext2D.prototype.fillText = function (text, x, y) { said.push([text, x, y]); };
 drawNames(chart);
 CanvasRenderingContext2D.prototype.fillText = write;
-return [chart.series.slice(1).map((s) => [s.label, s.stroke(chart), s.dash]), said.map(([text, x, y]) => [text, x / dot, y / dot]),
+return [chart.series.slice(1).map((s) => [s.label, s.stroke(chart), s.dash]),
+  said.map(([text, x, y]) => [text, x / dot, y / dot]),
   chart.data.map((d) => [...d])]"""
 
 

@@ -30,8 +30,8 @@ def read_frames(path):
 
 
 def basis(along, up):
-    """Unit vectors to the right, up and towards the viewer, who looks along an axis. up: (axis, sign), see up_of(); None
-    for the last axis but that one. Where one looks along the upright axis, it is from above."""
+    """Unit vectors to the right, up and towards the viewer, who looks along an axis. up: (axis, sign), see up_of(), or
+    None for the last axis but that one. Where one looks along the upright axis, it is from above."""
     axis, sign = up or (1 if along == 2 else 2, 1)
     rows = np.zeros((3, 3))
     if axis == along:
