@@ -83,16 +83,17 @@ class View:
     axis, layer: In 3D; the layer is None for a mean.
     """
 
-    def __init__(self, options, cells, mean=False, layer=None):
+    def __init__(self, options, cells, mean=False, layer=None, up=None):
         """By options.slice and options.project (report.py --help). With neither, of an axis alone, and with `mean`: the
-        mean along it, else this layer, or the one in the middle.  cells: their number along each axis."""
+        mean along it, else this layer, or the one in the middle.  cells: their number along each axis.
+        up: (axis, sign) that is upright if it is in the picture. Without options, it is."""
         self.index, self.shown, self.text = (slice(None),) * 2, (0, 1), ""
         self.axis = self.layer = None
         if len(cells) == 2:
             if options.slice or options.project:
                 fail("there are two dimensions, which are drawn whole; leave out --slice and --project")
             return
-        self.axis = AXES.index(options.project or "z")
+        self.axis = AXES.index(options.project or ("y" if up and up[0] == 2 else "z"))
         if mean and not options.slice:
             self.index, self.text = (slice(None),) * 3, f", mean along {AXES[self.axis]}"
         else:
@@ -104,12 +105,13 @@ class View:
             self.axis, self.layer = AXES.index(found[1]), int(found[2])
             self.index = tuple(self.layer if a == self.axis else slice(None) for a in (2, 1, 0))
             self.text = f", layer {found[1]} = {self.layer}"
-        self.shown = tuple(a for a in range(3) if a != self.axis)
+        self.shown = tuple(sorted((a for a in range(3) if a != self.axis), key=lambda a: (bool(up) and a == up[0], a)))
 
     def __call__(self, cells):
         """The picture [vertical, horizontal] of cells."""
         picked = cells[self.index]
-        return picked.mean(axis=2 - self.axis) if picked.ndim == 3 else picked
+        picked = picked.mean(axis=2 - self.axis) if picked.ndim == 3 else picked
+        return picked if self.shown[0] < self.shown[1] else picked.T
 
     def of(self, values):
         """The two of the axes' values that belong to the shown axes."""

@@ -10,7 +10,7 @@ With --pictures the script also draws pictures for a paper, NAME.png or NAME.pdf
 whose files exist. The ones marked * show all OUT together, and lie in the first one.
 
   map*        the box over time with the borders between processes, and the LBE
-  lbe*        LBE and LBE_m of every model
+  lbe*        LBE and LBE_m of every model of every OUT, in one plot
   density     density (mean of 3 x 3 cells) and its profile, by cell fields
   partition   borders over the density (mean of 3 x 3 cells), and the load of each cell, by cell fields
   particles   particles as spheres, by a trajectory and cell fields
@@ -38,7 +38,9 @@ DRAWING = {
         help="of a map: density, load or process (default: density); of particles: process or energy (default: both)",
     ),
     "slice": dict(metavar="AXIS=LAYER", help="in 3D: one layer of cells, from 0, such as z=5"),
-    "project": dict(choices=("x", "y", "z"), help="in 3D: the mean along this axis; of owners the layer in its middle"),
+    "project": dict(
+        choices=("x", "y", "z"), help="in 3D: the axis to look along, at the mean; of owners in its middle"
+    ),
     "node": dict(type=int, metavar="N", help="of a nested partition: the node that is drawn by itself"),
 }
 

@@ -251,6 +251,11 @@ void Output::finish(std::int64_t step, const Engine& engine) {
         files().overview->write_ranks(balancer_.team());
     }
     const double wall = comm::now() - run_.start_seconds;
+    const double cpu = cpu_seconds();
+    if (!due(step).sums)  // stopped early: a restart goes on counting from here
+        on_rank_0(comm_, [&] {
+            files().timing.append(std::array{TimingRow{step, files().wall_before + wall, files().cpu_before + cpu}});
+        });
     const double for_balancing = stages_.extra_seconds(step - run_.first_step()) + row_seconds_;
     const Summary summary{.run = run_,
                           .engine = engine,
@@ -259,7 +264,7 @@ void Output::finish(std::int64_t step, const Engine& engine) {
                           .ranks = comm_.size(),
                           .step = step,
                           .wall_seconds = wall,
-                          .cpu_seconds = cpu_seconds(),
+                          .cpu_seconds = cpu,
                           .state_hash = engine.state_hash(),
                           .zones = zones_of(balancer_),
                           .spreads = spreads_of(comm_, timers_, engine, balancer_, wall, for_balancing),

@@ -64,7 +64,42 @@ function drawDecisions(rows) {
   };
 }
 
-// lines: [{label, x, y, colour, dash}].  options: {format, low, high, hooks, xs}
+// Colours and dashes of lines, and the axis that all runs share (lines.py).
+let STYLES = [], SHARED = [];
+const styleOf = (k) => ({ colour: STYLES[k % STYLES.length][0], dash: STYLES[k % STYLES.length][1] });
+
+// As spread() in lines.py.
+function spread(wanted, least, low, high) {
+  const order = wanted.map((_, k) => k).sort((a, b) => wanted[a] - wanted[b]), gap = Math.min(least, (high - low) / Math.max(1, order.length - 1)), blocks = [], places = [];
+  order.forEach((k, i) => {
+    blocks.push([wanted[k] - i * gap, 1]);
+    for (let n = blocks.length; n > 1 && blocks[n - 2][0] * blocks[n - 1][1] > blocks[n - 1][0] * blocks[n - 2][1]; --n) {
+      const [sum, number] = blocks.pop();
+      (blocks[n - 2][0] += sum), (blocks[n - 2][1] += number);
+    }
+  });
+  const means = blocks.flatMap(([sum, number]) => Array(number).fill(sum / number)), top = high - (order.length - 1) * gap;
+  order.forEach((k, i) => { places[k] = Math.max(low, Math.min(means[i], top)) + i * gap; });
+  return places;
+}
+
+// The names of lines beside the plot, each with a leader from the end of its line.
+function drawNames(u) {
+  const { left, top: above, width, height } = u.bbox, dot = devicePixelRatio, x1 = left + width, pen = u.ctx;
+  const ends = u.series.flatMap((s, k) => (k && s.show ? [[s, u.data[k].findLastIndex((v, i) => v != null && u.data[0][i] <= u.scales.x.max), u.data[k]]] : [])).filter(([, last]) => last >= 0)
+    .map(([s, last, y]) => [s, Math.max(left, u.valToPos(u.data[0][last], "x", true)), Math.max(above, Math.min(above + height, u.valToPos(y[last], "y", true)))]);
+  const places = spread(ends.map(([, , y]) => y), 12.5 * dot, above, above + height);
+  pen.save();
+  pen.font = `${11 * dot}px system-ui, DejaVu Sans`, pen.textAlign = "left", pen.textBaseline = "middle", pen.lineWidth = 0.8 * dot, pen.setLineDash([]);
+  ends.forEach(([s, x, y], i) => {
+    pen.strokeStyle = s.stroke(u), pen.fillStyle = "#1c2430";
+    pen.beginPath(), pen.moveTo(x, y), pen.lineTo(x1 + 12 * dot, places[i]), pen.lineTo(x1 + 18 * dot, places[i]), pen.stroke();
+    pen.fillText(s.label, x1 + 21 * dot, places[i]);
+  });
+  pen.restore();
+}
+
+// lines: [{label, x, y, colour, dash}].  options: {format, low, high, hooks, xs, names: at the ends of lines, axis: what x is if not steps}
 function lineChart(card, lines, options = {}) {
   const tables = lines.map((l) => [l.x, l.y]);
   const same = tables.every((t) => t[0].length === tables[0][0].length && t[0].every((v, i) => v === tables[0][0][i]));
@@ -72,18 +107,19 @@ function lineChart(card, lines, options = {}) {
   const format = options.format || digits, ticks = options.format || short;
   const points = (u, s) => u.data[0].length < 60;
   addChart(card, {
-    steps: true,
-    height: options.height,
+    steps: !options.axis,
+    height: options.names ? Math.max(options.height || 190, 75 + 13 * lines.length) : options.height,
+    padding: options.names && [null, 26 + 6.7 * Math.max(...lines.map((l) => l.label.length)), null, null],
     scales: {
       x: { time: false, range: options.xs ? () => options.xs : undefined },
       y: { range: (u, low, high) => uPlot.rangeNum(options.low ?? low ?? 0, options.high ?? high ?? 1, options.low != null ? { min: { pad: 0, soft: options.low, mode: 1 }, max: { pad: 0.06 } } : 0.08, true) },
     },
-    axes: [{ ...AXIS, ...LABEL, label: "step", size: 27 }, { ...AXIS, size: 62, values: (u, at) => at.map((t) => ticks(t)) }],
-    series: [{ label: "step" }, ...lines.map((l, i) => ({
+    axes: [{ ...AXIS, ...LABEL, label: options.axis || "step", size: 27 }, { ...AXIS, size: 62, values: (u, at) => at.map((t) => ticks(t)) }],
+    series: [{ label: options.axis || "step" }, ...lines.map((l, i) => ({
       label: l.label, stroke: l.colour || COLOURS[i % COLOURS.length], width: l.width || 1.6, dash: l.dash, spanGaps: true,
       points: { show: points, size: 4 }, value: (u, v) => format(v),
     }))],
-    hooks: { draw: [drawPlace, ...(options.hooks || [])] },
+    hooks: { draw: [...(options.axis ? [] : [drawPlace]), ...(options.names ? [drawNames] : []), ...(options.hooks || [])] },
   }, data);
 }
 

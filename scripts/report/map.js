@@ -101,7 +101,7 @@ class CellMap {
 
   // The axes to the right and up, and the place of a block of them.
   plane() {
-    const { axis, slice } = this.view, m = this.m, [u, v] = m.space ? [0, 1, 2].filter((a) => a !== axis) : [0, 1];
+    const { axis, slice } = this.view, m = this.m, [u, v] = m.space ? [0, 1, 2].filter((a) => a !== axis).sort((a, b) => (a === m.up) - (b === m.up) || a - b) : [0, 1];
     const stride = [m.n[1] * m.n[2], m.n[2], 1], layer = m.space ? Math.min(slice === "mean" ? m.n[axis] >> 1 : slice, m.n[axis] - 1) : 0;
     return { u, v, at: (i, j) => i * stride[u] + j * stride[v] + (m.space ? layer * stride[axis] : 0), stride: m.space ? stride[axis] : 0 };
   }

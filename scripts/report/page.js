@@ -64,7 +64,7 @@ function mapSection(runs) {
     for (const layer of same) layer.top = most;
   }
   const look = place.before.map || {}, kept = (name, list, other) => (list.includes(look[name]) ? look[name] : other);
-  const view = { layer: kept("layer", names, names[0]), borders: kept("borders", [false], true), axis: kept("axis", [0, 1, 2], 2), slice: space ? look.slice ?? "mean" : null, height: shown.length > 1 ? 300 : 330 };
+  const view = { layer: kept("layer", names, names[0]), borders: kept("borders", [false], true), axis: kept("axis", [0, 1, 2], (shown.find((r) => r.map.space) || shown[0]).map.axis ?? 2), slice: space ? look.slice ?? "mean" : null, height: shown.length > 1 ? 300 : 330 };
   const cards = section("map", "Map", "", shown), maps = shown.map((run) => new CellMap(run, view)), tops = new Map();
   view.top = (name) => {  // one scale for all maps
     const key = [name, view.axis, view.slice === "mean"].join();
@@ -150,7 +150,8 @@ function followRun(seconds) {
 }
 
 async function start() {
-  const { runs, reload } = await unpack(), main = document.getElementById("main");
+  const { runs, reload, styles, axis } = await unpack(), main = document.getElementById("main");
+  (STYLES = styles), (SHARED = axis);
   main.className = runs.length > 1 ? "many" : "one";
   main.style.setProperty("--runs", runs.length);
   document.getElementById("names").textContent = runs.map((r) => r.name).join(", ");
@@ -159,9 +160,10 @@ async function start() {
   document.addEventListener("keydown", (e) => { if (e.key === "?" && !help.open) help.showModal(); });
   section("summary", "Summary", "", runs).forEach((card, i) => overview(card, runs[i]));
   mapSection(runs);
-  for (const { id, title, lead, has, draw } of SECTIONS) {
+  for (const { id, title, lead, has, draw, together } of SECTIONS) {
     if (!runs.some(has)) continue;
-    const cards = section(id, title, lead, runs);
+    const cards = section(id, title, lead, runs), of = runs.filter(has), card = el("div", { class: "card together" });
+    if (together && of.length > 1) document.querySelector(`#${id} .columns`).before(card), together(card, of);
     cards.forEach((card, i) => (has(runs[i]) ? draw(card, runs[i], runs) : card.append(el("p", {}, "Nothing of this was written."))));
   }
   document.getElementById("wait").remove();

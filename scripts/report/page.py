@@ -14,6 +14,8 @@ import os
 import tempfile
 import zlib
 
+from .lines import LINE_STYLES, axis_of
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPTS = ("uplot/uPlot.iife.min.js", "parts.js", "charts.js", "map.js", "sections.js", "page.js")
 STYLES = ("uplot/uPlot.min.css", "page.css")
@@ -26,7 +28,10 @@ def part(name):
 
 def packed(runs, reload=None):
     """The runs as the page unpacks them."""
-    text = json.dumps({"runs": runs, "reload": reload}, allow_nan=False, separators=(",", ":"))
+    spans = [(steps[0], steps[-1]) for steps in (run["balance"][0]["step"] for run in runs if run["balance"])]
+    axis = spans and axis_of(spans)  # of the runs that balance, in one plot
+    data = {"runs": runs, "reload": reload, "styles": LINE_STYLES, "axis": axis}
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode()
 
 

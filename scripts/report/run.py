@@ -11,6 +11,7 @@ import time
 from .findings import findings
 from .partition import partition, partition_map
 from .tables import Notes, few, groups, is_count, is_number, read_json, read_table, read_text, switched_off
+from .view import start_axis, up_of
 
 PHASES = ("forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output", "other")
 BALANCE = ("step", "model", "driver", "lbe", "lbe_model", "mean_seconds", "max_seconds", "decision")
@@ -82,9 +83,7 @@ def read_run(folder, messages=None, going=False):
         "zones": by_step("zones.csv", folder, notes, ("step", "rank", "share", "decision"), ("decision",), "rank"),
         "partition": partition(read_json(folder, "partition.json", notes), notes),
     }
-    columns = ("step", *BOX, "particles", "owner")
-    table = read_table(folder, "map.csv", notes, (*columns, "load"), (), columns, "frame")
-    run["map"] = partition_map(run["partition"]) or cell_map(table, notes)
+    run["map"] = partition_map(run["partition"]) or read_map(folder, run["deck"], notes)
     columns = ("step", "start", "rank")
     table = read_table(folder, "ranks.csv", notes, (*columns, "wall_seconds"), (), columns, "frame")
     run["ranks"] = ranks(table, run, notes)
@@ -194,6 +193,14 @@ def by_step(name, folder, notes, columns, words, each):
     found = few(found, max(20, 400000 // rows), name, notes)
     lists = {c: [values[a:b] for _, a, b in found] for c, values in table.items() if c != "step"}
     return {"step": [step for step, _, _ in found], **lists}
+
+
+def read_map(folder, deck, notes):
+    """As cell_map(), with the axis along which one looks at first, and the axis that is upright or None."""
+    columns = ("step", *BOX, "particles", "owner")
+    found = cell_map(read_table(folder, "map.csv", notes, (*columns, "load"), (), columns, "frame"), notes)
+    up = up_of(deck)
+    return found and {**found, "axis": start_axis(found, up), "up": up and up[0]}
 
 
 def cell_map(table, notes):

@@ -3,9 +3,11 @@
 "use strict";
 
 const PHASE_COLOURS = { forces: "#0072b2", neighbours: "#56b4e9", ghosts: "#e69f00", accelerator: "#cc79a7", migration: "#009e73", balancing: "#d55e00", output: "#8c6bb1", other: "#b9c1cb" };
-const steps = (runs, get) => {
-  const all = runs.map(get).filter(Boolean).flatMap((s) => [s[0], s[s.length - 1]]);
-  return [Math.min(0, ...all), Math.max(...all)];
+// The range of steps of a plot: that of all runs if each run takes at least a third of it, else that of the run. get(run): its steps.
+const steps = (run, runs, get) => {
+  const ends = (s) => [s[0], s[s.length - 1]], spans = runs.map(get).filter((s) => s && s.length).map(ends), low = Math.min(...spans.map((s) => s[0])), high = Math.max(...spans.map((s) => s[1]));
+  const [a, b] = spans.every((s) => 3 * (s[1] - s[0]) >= high - low) ? [low, high] : ends(get(run));
+  return [a < 0.1 * b || a === b ? 0 : a, b];
 };
 // The largest of all values of several lists.
 const largest = (lists) => lists.reduce((most, l) => l.reduce((a, b) => (b != null && b > a ? b : a), most), 0);
@@ -26,12 +28,19 @@ function rankChart(box, run, runs, name) {
   heatChart(box, { from: run.ranks.from, step: run.ranks.step, values: of(run.ranks), name: "rank", format, what: RANK_VALUES[name].text, high: heatTop(all.flat()) });
 }
 
-// {id, title, lead, has(run), draw(card, run, runs)}. draw() fills the card of a run. runs: all, for the same axes.
+// {id, title, lead, has(run), draw(card, run, runs), together(card, runs)}. draw() fills the card of a run. runs: all, for the same
+// axes. together() fills a card about several runs.
 const SECTIONS = [
   {
     id: "balance", title: "Balancing",
     lead: "LBE: mean over largest time of the processes; at 50 % half of the processors' time is lost by waiting for the slowest. LBE_m: the same of the loads that the model gives the partition in use.",
     has: (run) => run.balance,
+    together(card, runs) {
+      const [axis, places] = SHARED, several = runs.some((r) => r.balance.length > 1);
+      const lines = runs.flatMap((r, i) => r.balance.map((b) => ({ label: several ? `${r.name}: ${b.model}` : r.name, x: b.step.map((s) => (s - places[i][0]) / places[i][1]), y: known(b, b.lbe), width: 1.4 }))).map((l, k) => ({ ...l, ...styleOf(k) }));
+      card.append(el("h3", {}, "LBE of all runs"));
+      lineChart(card, lines, { format: percent, low: lowest(lines.map((l) => l.y)), high: 1, height: 230, names: true, axis });
+    },
     draw(card, run, runs) {
       const panel = panelsIn(card);
       if (runs.length > 1 || !run.map) balancingCharts(run, runs, panel);
@@ -67,7 +76,7 @@ const SECTIONS = [
       const r = run.resources, panel = panelsIn(card);
       if (!speedsDiffer(r)) panel("Speed").append(el("p", {}, `The ${digits(r.resource[0].length)} processes are equally fast.`));
       if (r.resource[0].length <= 8) {
-        const xs = steps([run], () => [0, ...r.step, run.steps || 0]);
+        const xs = steps(run, [run], () => [0, ...r.step, run.steps || 0]);
         const lines = (column) => r.resource[0].map((p, k) => ({ label: `process ${p}`, x: r.step, y: r[column].map((v) => v[k]), colour: COLOURS[k % COLOURS.length] }));
         if (speedsDiffer(r)) lineChart(panel("Speed"), lines("speed"), { low: 0, xs });
         lineChart(panel("Time of a step"), lines("seconds"), { low: 0, xs, format: seconds });
@@ -116,7 +125,7 @@ const SECTIONS = [
     id: "energies", title: "Energies", lead: "A check of the physics: the total energy, less the heat of a thermostat and the work of moving faces, stays, but for the error of the time step.",
     has: (run) => run.thermo && run.thermo.step.length,
     draw(card, run, runs) {
-      const xs = steps(runs, (r) => r.thermo && r.thermo.step);
+      const xs = steps(run, runs, (r) => r.thermo && r.thermo.step);
       const t = run.thermo, panel = panelsIn(card);
       const line = (name, colour) => ({ label: name, x: t.step, y: t[name], colour });
       const given = ["heat", "work"].filter((name) => t[name]), external = t.external ? [line("external", "#8c6bb1")] : [];
@@ -169,11 +178,13 @@ const SECTIONS = [
   },
 ];
 
+// The lower end of an axis of LBE, as lowest() in lines.py.
+const lowest = (lines) => Math.min(0.9, ...lines.map((y) => { const seen = y.filter((v) => v != null); return smallest([seen.length > 2 ? seen.slice(2) : seen]); }));
 // A line for each model, on the same axes for all runs.
 function modelChart(box, column, run, runs, options = {}) {
-  const rows = runs.flatMap((r) => r.balance || []), low = Math.min(0.9, smallest(rows.flatMap((b) => [known(b, b.lbe), known(b, b.lbe_model)].map((l) => l.filter((v) => v != null)))));
-  const lines = run.balance.map((b, k) => ({ label: b.model, x: b.step, y: known(b, b[column]), colour: COLOURS[k % COLOURS.length], width: b.driver ? 2.2 : 1.2 }));
-  lineChart(box, lines, { format: percent, low: options.hooks ? low - 0.12 * (1 - low) : low, high: 1, xs: steps(runs, (r) => r.balance && r.balance[0].step), ...options });
+  const low = lowest(runs.flatMap((r) => r.balance || []).flatMap((b) => [known(b, b.lbe), known(b, b.lbe_model)]));
+  const lines = run.balance.map((b, k) => ({ label: b.model, x: b.step, y: known(b, b[column]), ...styleOf(k), width: b.driver ? 2.2 : 1.2 }));
+  lineChart(box, lines, { format: percent, low: options.hooks ? low - 0.12 * (1 - low) : low, high: 1, xs: steps(run, runs, (r) => r.balance && r.balance[0].step), names: runs.length === 1, ...options });
 }
 const known = (b, values) => values.map((v, k) => (b.decision[k] === "kept: clock" ? null : v));
 
@@ -185,7 +196,7 @@ function balancingCharts(run, runs, panel, height) {
   lineChart(panel("Time of a process, each step"), [
     { label: "largest", x: driver.step, y: known(driver, driver.max_seconds), colour: "#d55e00" },
     { label: "mean", x: driver.step, y: known(driver, driver.mean_seconds), colour: "#0072b2" },
-  ], { height, format: seconds, low: 0, high, xs: steps(runs, (r) => r.balance && r.balance[0].step) });
+  ], { height, format: seconds, low: 0, high, xs: steps(run, runs, (r) => r.balance && r.balance[0].step) });
 }
 
 // The mean of a step over all intervals that have as many ranks as the last one.

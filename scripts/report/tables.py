@@ -36,14 +36,14 @@ def read_text(folder, name, most=262144):
 def number_of(text):
     """A number as a file has it; None for one that is not finite, or that no counter of the program can hold. Throws
     ValueError for a word."""
-    try:
-        if len(text) > 20:  # Python refuses to read integers of thousands of digits
-            raise ValueError
-        number = int(text)
-        return number if abs(number) < 2**63 else None
-    except ValueError:
-        number = float(text)
-        return number if math.isfinite(number) and abs(number) < 2.0**1000 else None
+    if len(text) <= 20 and "." not in text:  # Python refuses to read integers of thousands of digits
+        try:
+            number = int(text)
+            return number if abs(number) < 2**63 else None
+        except ValueError:
+            pass
+    number = float(text)
+    return number if math.isfinite(number) and abs(number) < 2.0**1000 else None
 
 
 def is_number(value):

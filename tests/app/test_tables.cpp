@@ -54,6 +54,8 @@ TEST_CASE("rows before a restart's step are kept, and what editors do to a file 
     CHECK(rows("\n\nstep,a,b\n0,1,2\n10,3,4\n10,5,6\n\n\n", 20) == kept);
     CHECK(rows(kept.empty() ? "" : "step,a,b\n" + kept + "12,3", 20) == kept);  // a killed run left half a row
     CHECK(rows("step,a,b\n" + kept + "1", 20) == kept);
+    for (const std::int64_t end : {0, 10, 21}) CHECK(csv_past(std::string(table) + "30,9", head, end).last == "20,7,8");
+    CHECK(csv_past("step,a,b\n", head, 5).last.empty());
 }
 
 TEST_CASE(

@@ -228,7 +228,7 @@ def test_edges_of_what_processes_own():
 
 def test_spheres_hide_each_other():
     """In each dot is the particle that is nearest to the viewer; all are seen where none is behind another."""
-    camera = particles.Camera(np.array([10.0, 6, 1]), True)
+    camera = particles.Camera(np.array([10.0, 6, 1]))
     nearest, height, _ = particles.spheres(camera, np.array([[3, 3, 0.2], [3.2, 3, 0.8], [8, 2, 0.1]]))
     seen = [(nearest == n).sum() / (np.pi * (0.5 * camera.scale) ** 2) for n in range(3)]
     assert abs(seen[1] - 1) < 0.01 and abs(seen[2] - 1) < 0.01 and 0.1 < seen[0] < 0.3, seen

@@ -136,6 +136,7 @@ CsvPast csv_past(std::string_view text, std::string_view head, std::int64_t end,
             return {{}, fmt::format("has no ascending steps from line {} on", row + 1), {}};
         before = *step;
         due.found(*step);
+        past.last = line;
         if (*step < end) past.rows.append(line).append("\n");
     }
     past.gap = due.gap();

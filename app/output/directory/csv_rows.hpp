@@ -30,6 +30,7 @@ struct CsvPast {
     std::string rows;           ///< those that stay, each with a line feed
     std::string obstacle;       ///< empty, or why the file cannot be continued: "names other columns in its first line"
     std::optional<CsvGap> gap;  ///< what is missing before the step `end`
+    std::string last = {};      ///< the last row, without a line feed, also one from `end` on; empty without rows
 };
 
 /// The rows before step `end`. head: the first line that the file has to have, without a line feed. Carriage returns at

@@ -21,14 +21,10 @@ GrowingFile::GrowingFile(RunDirectory& results, std::string name, std::string he
                 CsvPast found = csv_past(results_.read(name_), head_, past.end, past.rules);
                 if (!found.obstacle.empty()) results_.put_aside(name_, found.obstacle);
                 if (found.gap) results_.note_gap(name_, *found.gap);
-                rows = std::move(found.rows);
+                rows = std::move(found.rows), last_past_row_ = std::move(found.last);
             } else if (past.expected) {
                 results_.note_missing(name_);
             }
-        }
-        if (!rows.empty()) {
-            const std::size_t begin = rows.rfind('\n', rows.size() - 2) + 1;  // 0 for the only one
-            last_past_row_ = rows.substr(begin, rows.size() - 1 - begin);
         }
         require(file_.start(results_.path() + "/" + name_, head_ + "\n" + rows, !rows.empty()));
     });

@@ -36,7 +36,7 @@ public:
 
     /// All ranks of the run, which on_rank_0() brings to agree.
     const comm::Communicator& comm() const { return results_.comm(); }
-    /// On rank 0: the last row that was there before; empty where there was none.
+    /// On rank 0: the last row that was there before, also one that was dropped; empty where there was none.
     const std::string& last_past_row() const { return last_past_row_; }
 
 private:

@@ -3,6 +3,8 @@
 draw(options, *outdirs) returns a figure of matplotlib, or ends in fail() if it cannot."""
 import importlib
 import os
+import sys
+import time
 
 # The files that each picture needs in an output directory.
 PICTURES = {
@@ -20,7 +22,7 @@ TOGETHER = ("map", "lbe")  # of all directories in one picture, which the first 
 
 def draw(outdirs, options):
     """Draws the pictures options.only, or all whose files the directories have. Returns whether each picture could be
-    drawn. If a picture cannot be drawn, a line says why."""
+    drawn. If a picture cannot be drawn, a line says why, else how long it took."""
     from plotting import fail, save
 
     jobs = []
@@ -32,10 +34,14 @@ def draw(outdirs, options):
         one = f"--output is the name of one picture, and there are {len(jobs)}"
         fail(f"{one}; leave it out, or give one OUT and --only")
     good = True
-    for name, of in jobs:
+    for k, (name, of) in enumerate(jobs, 1):
         path = options.only and options.output or os.path.join(of[0], f"{name}.{options.pictures}")
+        begin = time.monotonic()
+        if sys.stderr.isatty():  # the next line takes the place of this one
+            print(f"report.py: draws {name}", end="\r", file=sys.stderr, flush=True)
         try:
             save(importlib.import_module(f".{name}", __package__).draw(options, *of), path)
+            print(f"report.py: {name}, {k} of {len(jobs)}: {time.monotonic() - begin:.1f} s", file=sys.stderr)
         except SystemExit:
             good = False
     return good

@@ -7,6 +7,9 @@ the profile is one along y."""
 from common import fail
 from plotting import AXES, View, field_files, nearest, np, periodic, plt, read_fields, smoothed
 
+from ..tables import read_text
+from ..view import up_of
+
 
 def read_field(path, view):
     attributes, (particles,) = read_fields(path, "particles", pick=view)
@@ -42,7 +45,7 @@ def draw(options, outdir):
         fail(f"no fields of step {missing[0]}; there are {sorted(found)}")
 
     attributes, _ = read_fields(found[min(found)], "particles")
-    view = View(options, attributes["cells"], mean=True)
+    view = View(options, attributes["cells"], mean=True, up=up_of(read_text(outdir, "deck.yaml")))
     box, wraps = view.of(attributes["box"]), view.of(boundary)
     start, _, _ = read_field(found[min(found)], view)
     # Rows well inside the material: where most columns of the fuller slab are filled.

@@ -6,7 +6,9 @@ import os
 from common import fail
 from plotting import AXES, LineCollection, View, borders, nearest, np, plt
 
-from ..run import read_run
+from ..run import box_of, read_map, text_of
+from ..tables import Notes, read_text
+from ..view import up_of
 from . import PICTURES, lbe
 
 COLOURS = {"density": "YlGnBu", "load": "OrRd", "process": "Set2"}
@@ -16,15 +18,16 @@ class Frames:
     """The frames of a run. x, y: edges of the blocks of cells along the axes that are shown, in sigma."""
 
     def __init__(self, options, outdir):
-        run = read_run(outdir)
-        self.name, self.map, self.summary = run["name"], run["map"], run["summary"]
+        deck = read_text(outdir, "deck.yaml") or ""
+        self.name, self.map = os.path.basename(text_of(os.path.abspath(outdir))), read_map(outdir, deck, Notes())
         if not self.map:
             fail(f"{outdir} has no map.csv with a frame that can be drawn; run with output.map_frames > 0")
         self.edges = [np.array(e) for e in self.map["edges"]]
         grid = [e[-1] for e in self.edges]
-        width = np.append(run["box"]["sides"] if run["box"] else grid, 1)[:3] / grid
+        box = box_of(deck)
+        width = np.append(box["sides"] if box else grid, 1)[:3] / grid
         self.flat = bool(grid[2] == 1)
-        self.view = View(options, grid[: 2 if self.flat else 3], mean=True)
+        self.view = View(options, grid[: 2 if self.flat else 3], mean=True, up=up_of(deck))
         self.x, self.y = (self.edges[a] * width[a] for a in self.view.shown)
         self.cells = np.einsum("i,j,k->ijk", *map(np.diff, self.edges))
         self.volume = width.prod()
@@ -39,9 +42,11 @@ class Frames:
             return values[:, :, 0].T
         axis, layer = self.view.axis, self.view.layer
         if layer is None and name != "owner":
-            return values.mean(axis=axis).T
-        layer = self.edges[axis][-1] // 2 if layer is None else layer
-        return values.take(np.searchsorted(self.edges[axis], layer, side="right") - 1, axis=axis).T
+            shown = values.mean(axis=axis)
+        else:
+            layer = self.edges[axis][-1] // 2 if layer is None else layer
+            shown = values.take(np.searchsorted(self.edges[axis], layer, side="right") - 1, axis=axis)
+        return shown.T if self.view.shown[0] < self.view.shown[1] else shown
 
     def field(self, colour, frame):
         """The colours of a frame; None where the run knows of no loads yet."""
@@ -64,24 +69,15 @@ class Frames:
         return [self.map["step"].index(s) for s in nearest(steps, wanted or np.linspace(steps[0], steps[-1], 4))]
 
 
-def draw_lbe(axis, outdirs):
-    """Draws the LBE of each model of a single run. If there are several runs, it draws the LBE of the models that drove
-    them."""
-    for outdir in outdirs:
-        curves, summary = lbe.read(outdir)
-        for model, points in list(curves.items())[: len(curves) if len(outdirs) == 1 else 1]:
-            name = model if len(outdirs) == 1 else os.path.basename(os.path.normpath(outdir))
-            style = lbe.style(model) if len(outdirs) == 1 else {}
-            steps, values, _ = zip(*points)
-            label = f"{name} ({100 * summary['overall_lbe'][model]:.1f})"
-            axis.plot(steps, [100 * v for v in values], label=label, **style)
-    axis.set(ylim=(0, 103))
-    axis.set_xlabel("step", fontsize=9)
+def draw_lbe(axis, found, frames):
+    """Draws the LBE of all models of a run, of several runs that of the drivers. frames: steps of the first run."""
+    for step in frames:
+        axis.axvline((step - found["origin"]) / found["unit"], color="0.6", lw=0.8, zorder=0)
+    axis.set_xlabel(found["label"], fontsize=9)
     axis.set_ylabel("LBE (overall), %", fontsize=9)
     axis.tick_params(labelsize=8)
-    axis.margins(x=0.01)
-    axis.grid()
-    axis.legend(ncols=8, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False)
+    names = [f"{name} ({100 * all_:.1f})" for name, (_, all_) in zip(found["names"], found["overall"])]
+    lbe.draw_lines(axis, found["curves"], 1, names)
 
 
 def draw_frame(axis, run, frame, field, **colours):
@@ -107,9 +103,11 @@ def draw(options, *outdirs):
         chosen.append(run.chosen(wanted, colour))
     fields = [[run.field(colour, f) for f in frames] for (run, colour), frames in zip(rows, chosen)]
     with_lbe = all(os.path.isfile(os.path.join(o, name)) for o in outdirs for name in PICTURES["lbe"])
+    lines = lbe.gather(outdirs, drivers=len(outdirs) > 1) if with_lbe else {"curves": ()}
     columns = max(len(frames) for frames in chosen)
     wide = min(5, 13 / columns)
-    heights = [wide * first.y[-1] / first.x[-1] + 0.3] * len(rows) + [1.9] * with_lbe
+    below = max(1.9, 0.6 + 0.15 * len(lines["curves"]))
+    heights = [wide * first.y[-1] / first.x[-1] + 0.3] * len(rows) + [below] * with_lbe
     figure = plt.figure(figsize=(wide * columns + 1.2, sum(heights) + 0.8), layout="constrained")
     grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
     for row, (run, colour) in enumerate(rows):
@@ -129,8 +127,5 @@ def draw(options, *outdirs):
             bar.ax.tick_params(labelsize=8)
             bar.set_label(label, fontsize=8)
     if with_lbe:
-        axis = figure.add_subplot(grid[len(rows), :])
-        draw_lbe(axis, outdirs)
-        for frame in chosen[0]:
-            axis.axvline(first.map["step"][frame], color="0.6", lw=0.8, zorder=0)
+        draw_lbe(figure.add_subplot(grid[len(rows), :]), lines, [first.map["step"][f] for f in chosen[0]])
     return figure

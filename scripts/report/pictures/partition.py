@@ -5,6 +5,9 @@ model that drove the run. In three dimensions, of one layer of cells."""
 from common import fail
 from plotting import LineCollection, View, borders, field_files, np, periodic, plt, read_fields, smoothed
 
+from ..tables import read_text
+from ..view import up_of
+
 
 def draw(options, outdir):
     found = field_files(outdir)
@@ -13,7 +16,9 @@ def draw(options, outdir):
         fail(f"no fields of step {step} in {outdir}; there are {sorted(found)}")
     attributes, (particles, owner, load) = read_fields(found[step], "particles", "owner", "load")
     load_step = attributes.get("load_step", step)
-    view, processes = View(options, attributes["cells"]), len(np.unique(owner))
+    view, processes = View(options, attributes["cells"], up=up_of(read_text(outdir, "deck.yaml"))), len(
+        np.unique(owner)
+    )
     particles, owner = view(particles), view(owner)
     if load is not None:
         load = view(load / load.mean())
