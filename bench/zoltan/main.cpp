@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // zoltan_parts METHOD PARTS NX NY NZ PERIODIC <LOADS: partitions of cells by Zoltan (Devine et al. 2002).
-//   - METHOD: RCB, HSFC, or HYPERGRAPH (PHG). A hyperedge joins a cell and its neighbours, so its cut counts ghost
-//   cells.
+//   - METHOD: RCB, HSFC, or HYPERGRAPH (PHG). A hyperedge is a cell with its neighbours. Its cut counts ghost cells.
 //   - PERIODIC: a 0 or 1 for each axis, as 110.
 //   - LOADS: of all cells (x, then y, then z) at one moment after the other; binary, 64-bit integers.
 // Prints a line for each moment after the first: LBE_m, ghost cells, cells that moved since the moment before, seconds
