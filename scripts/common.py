@@ -104,6 +104,19 @@ def reason(error):
     return error.strerror or str(error) if isinstance(error, OSError) else "it is not in that format"
 
 
+def require_writable(path):
+    """Ends with one line if a file of results cannot be written. For scripts that measure first."""
+    there = os.path.lexists(path)
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "a"):
+            pass
+    except OSError as e:
+        fail(f"cannot write {path}: {reason(e)}; choose another name")
+    if not there:
+        os.remove(path)
+
+
 def write_json(path, content):
     """Writes a file of results, makes its directory, and says where it is."""
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)

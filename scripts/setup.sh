@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # setup.sh [OPTION ...]: installs the Debian packages that are missing for a build and its tests. Options add packages:
-#   --bench:     LAMMPS and the tools for its source, for the comparisons with it.
+#   --bench:     LAMMPS and the tools for its source, and Zoltan, for the comparisons with them.
 #   --format:    Formatters, for format.sh.
 #   --slow:      Programs that read our files in the slow tests.
 #   --slurm:     Slurm, for the jobs and their test.
@@ -23,7 +23,7 @@ packages=(cmake ninja-build g++ pkg-config mpich "${libraries[@]}" libmetis-dev 
     python3-h5py python3-pytest)
 for option in "$@"; do
     case $option in
-        --bench) packages+=(lammps dpkg-dev) ;;
+        --bench) packages+=(lammps dpkg-dev libtrilinos-zoltan-dev libopenmpi-dev) ;;
         --format) packages+=(clang-format-14 black flake8) ;;
         --slow) packages+=(python3-mdanalysis paraview python3-paraview) ;;
         --slurm) packages+=(munge slurmctld slurmd slurm-client) ;;

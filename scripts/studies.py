@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs of the program for the scripts in bench/ and reproduce/: options, builds, rounds, quiet machines, tables."""
+import argparse
 import contextlib
 import json
 import os
@@ -20,6 +21,13 @@ QUIET = 0.04  # part of all cores that other programs, or the host of this machi
 TRIES = 5  # runs of a measurement that others disturb
 
 
+def count(word):
+    """The type of an option that is a whole number above 0."""
+    if not re.fullmatch("0*[1-9][0-9]*", word):
+        raise argparse.ArgumentTypeError(f"{word} is no whole number above 0")
+    return int(word)
+
+
 def options_of(doc, rounds=None):
     """The parser of a script whose docstring is its help. Paths are relative to the checkout from now on.
 
@@ -28,7 +36,7 @@ def options_of(doc, rounds=None):
     os.chdir(ROOT)
     parser = parser_of(doc)
     if rounds:
-        parser.add_argument(rounds, type=int, default=5, help="rounds (default: 5)")
+        parser.add_argument(rounds, type=count, default=5, help="rounds (default: 5)")
     return parser
 
 

@@ -282,7 +282,8 @@ std::vector<Key> output_keys(Deck::Output& o) {
 std::vector<Key> checkpoint_keys(Deck::Checkpoint& c) {
     const char* limit = "wall time, then stop with a checkpoint; null: none";
     return {
-        integer("every", c.every, 0, last_step, "steps between checkpoints; 0: only when stopped early"),
+        integer("every", c.every, 0, last_step,
+                "steps between checkpoints, and one at the end; 0: only when stopped early"),
         integer("keep", c.keep, 1, 1000000, "newest checkpoints that stay"),
         number("time_limit_seconds", c.time_limit_seconds, {0, 1e9, true}, limit, "null"),
     };

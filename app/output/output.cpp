@@ -150,7 +150,8 @@ Due Output::due(std::int64_t step) const {
             due.cells |= needs.cells;
             due.forces |= needs.forces;
         }
-    due.checkpoint = every > 0 && step > first && (multiple(step, every) || step == last);
+    const bool at_end = step == last && (step > first || !run_.restart);
+    due.checkpoint = every > 0 && ((multiple(step, every) && step > first) || at_end);
     return due;
 }
 

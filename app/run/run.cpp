@@ -87,6 +87,18 @@ void note_intervals(const Deck& deck, std::vector<std::string>& notes) {
                                     deck.balance.every, deck.run.steps));
 }
 
+// Results of a run may reach beyond its last checkpoint.
+void note_repeated_steps(const Deck& deck, std::int64_t from, std::int64_t reached, bool automatic,
+                         std::vector<std::string>& notes) {
+    const std::int64_t to = std::min(reached, deck.run.steps);
+    if (to <= from) return;
+    const std::string steps =
+        to - from > 1 ? fmt::format("steps {} to {} are", from + 1, to) : fmt::format("step {} is", to);
+    notes.push_back(fmt::format("results reach step {}: {} computed again", reached, steps));
+    if (automatic && deck.checkpoint.every == 0)
+        notes.back() += "; with checkpoint.every, a run also writes a checkpoint at its last step";
+}
+
 void note_thermostat(const md::Thermostat& t, std::vector<std::string>& notes) {
     if (t.kind == md::ThermostatKind::none) return;
     notes.push_back(
@@ -228,6 +240,9 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     }
 
     if (automatic && !restart) notes = check_start(deck, setup, comm);
+    const OldResults kept = automatic && restart ? OldResults::refuse : old;
+    if (restart && kept == OldResults::refuse)
+        note_repeated_steps(deck, restart->step, directory.last_step(*restart), automatic, notes);
     note_intervals(deck, notes);
     note_sharing(place.topology, comm, notes);
     std::optional<MessageTrace> trace;
@@ -240,7 +255,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     RunContext context{.deck = deck,
                        .deck_path = options.deck,
                        .restart = restart,
-                       .old = automatic && restart ? OldResults::refuse : old,
+                       .old = kept,
                        .threads_share_cores = waits_actively,
                        .notes = std::move(notes),
                        .topology = place.topology,

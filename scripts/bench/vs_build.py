@@ -14,7 +14,7 @@ import sys
 
 import vs_lammps
 from common import fail, write_json
-from studies import build, in_turns, options_of
+from studies import build, count, in_turns, options_of
 
 OURS = "build/steelyard"
 CASES = {  # name: a case of vs_lammps.py with other steps (warm-up, timed), settings
@@ -43,12 +43,10 @@ def run(name, binary):
 def main():
     parser = options_of(__doc__)
     parser.add_argument("other", metavar="OTHER_BUILD", help="a steelyard binary, or a build folder that holds one")
-    parser.add_argument("--runs", type=int, default=15, help="pairs of each case (default: 15)")
+    parser.add_argument("--runs", type=count, default=15, help="pairs of each case (default: 15)")
     cases = dict(nargs="+", choices=list(CASES), default=list(CASES), metavar="CASE")
     parser.add_argument("--only", **cases, help=f"cases (default: {' '.join(CASES)})")
     arguments = parser.parse_args()
-    if arguments.runs < 1:
-        parser.error("--runs: give at least one pair")
     binaries = {"ours": OURS, "other": binary_in(arguments.other)}
     build("steelyard")
     out = dict(simulated=False, other=binaries["other"], pairs=arguments.runs, hash_equal=True)

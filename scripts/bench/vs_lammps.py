@@ -22,8 +22,8 @@ import sys
 from typing import Callable, NamedTuple
 
 import peers
-from common import mpiexec, write_json
-from studies import PINNED, build, in_turns, options_of, run_of, seconds_between, table
+from common import mpiexec, require_writable, write_json
+from studies import PINNED, build, count, in_turns, options_of, run_of, seconds_between, table
 
 
 LIQUID = {  # by the number of dimensions
@@ -219,7 +219,7 @@ def measured(names, arguments, out):
 
 def options():
     parser = options_of(__doc__)
-    parser.add_argument("--runs", type=int, default=5, help="rounds of each case (default: 5)")
+    parser.add_argument("--runs", type=count, default=5, help="rounds of each case (default: 5)")
     parser.add_argument("--precision", choices=["mixed", "double"], default="mixed")
     parser.add_argument("--only", nargs="*", choices=list(CASES) + list(BALANCED), help="cases (default: all)")
     parser.add_argument("--native", action="store_true", help="LAMMPS built for this machine, too")
@@ -237,6 +237,7 @@ def options():
 
 def main():
     arguments = options()
+    require_writable(arguments.out)
     build("steelyard", setup="--bench")
     out = {"simulated": False, "precision": arguments.precision, "pairs": arguments.runs, "rates": {}}
     cases = arguments.only or list(CASES) + list(BALANCED)

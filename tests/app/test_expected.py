@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 
 import expected
-from program import SMALL, SOURCE, fails_with, options, printed, settings, summary
+from program import SMALL, SOURCE, fails_with, kill, options, printed, settings, start, summary, wait_until
 
 pytestmark = pytest.mark.group("short")
 INPUTS = os.path.join(SOURCE, "inputs")
@@ -50,6 +50,14 @@ def test_selftest(ranks):
     kernels = set(re.findall(r"(?:mixed|double) +(\w+)", text))
     assert {"scalar"} < kernels and text.count("as expected\n") == 4 * len(kernels) + 4, text
     assert text.count("restarted") == 4 and re.search(r"\npassed: \d+ runs as expected, \d+\.\d s\n$", text), text
+
+
+def test_selftest_that_is_killed(tmp):
+    """It leaves the files of one run at most."""
+    process = start(0, "selftest", variables=dict(TMPDIR=str(tmp)))
+    assert wait_until(lambda: any(tmp.glob("steelyard-*/3"))), "there is no fourth run"
+    kill(process)
+    assert len(list(tmp.glob("steelyard-*/*"))) <= 1 and not any(tmp.rglob("checkpoint_*"))
 
 
 def test_selftest_that_fails(table):

@@ -62,6 +62,35 @@ def test_from_ranks_to_ranks(large, tmp, n, m):
     assert checkpoints(out)[-1] == 120, "no checkpoint at the last step"
 
 
+@pytest.mark.parametrize("ranks, steps, every", [(1, 0, 5), (1, 10, 5), (3, 12, 5), (3, 3, 5)])
+def test_checkpoint_at_the_end(tmp, ranks, steps, every):
+    """A run with checkpoints writes one at its last step, and one only, so its restart has nothing to do."""
+    keys = dict(run__steps=steps, checkpoint__every=every, checkpoint__keep=9)
+    go(tmp, ranks=ranks, **keys)
+    assert checkpoints(tmp) == sorted({*range(every, steps + 1, every), steps})
+    said = printed(ranks, *(w for w in run_words(tmp, restart="auto", **QUICK | keys) if w != "--quiet"))
+    assert "there is nothing to do" in said and starts_of(tmp) == [0]
+
+
+@pytest.mark.parametrize("ranks", (1, 3))
+def test_steps_that_are_computed_again(whole, tmp, ranks):
+    """A restart says so, names checkpoint.every where it is missing, and reaches the same state."""
+
+    def said(last, restart="auto", **keys):
+        words = run_words(tmp, restart=restart, **QUICK | STEPS | dict(run__steps=last) | keys)
+        text = " ".join(printed(ranks, *(w for w in words if w != "--quiet")).split())
+        return re.findall(r"results reach step .*? again(?:; with checkpoint.every)?", text)
+
+    go(tmp, ranks=ranks, run__steps=60, checkpoint__every=60)
+    assert said(90) == []
+    assert said(80, checkpoint__every=50) == ["results reach step 90: steps 61 to 80 are computed again"]
+    assert said(81) == []
+    assert said(120) == ["results reach step 81: step 81 is computed again; with checkpoint.every"]
+    assert hash_of(tmp) == hash_of(whole)
+    later = "results reach step 120: steps 81 to 90 are computed again"
+    assert said(90, restart=tmp / "checkpoint_80.h5") == [later]
+
+
 @pytest.mark.parametrize("change", (dict(grid__tile=9), dict(grid__cell=2.6), dict(run__steps=40)))
 def test_changes_that_are_refused(half, change):
     """Another grid, and a last step before the checkpoint's."""

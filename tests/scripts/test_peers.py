@@ -65,3 +65,17 @@ def test_fastest_style(tmp, monkeypatch, precision, styles, fastest, seconds):
     runs = [(folder / "log").read_text().splitlines() for folder in (tmp, tmp / "build")]
     assert all("-sf opt" in run for run in runs[0]) and len(runs[0]) == 3, "rounds of Debian's LAMMPS"
     assert len(set(runs[1][-3:])) == 1 and "steps 20" in runs[1][-1], "the last three runs are the rounds"
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [(["--runs", "0"], "0 is no whole number above 0"), (["--out", "{}/file/summary.json"], "cannot write")],
+)
+def test_refused_before_anything_is_measured(tmp, monkeypatch, capsys, words, says):
+    (tmp / "file").write_text("")
+    monkeypatch.setattr(sys, "argv", ["vs_lammps.py", *(w.format(tmp) for w in words)])
+    monkeypatch.setattr(vs_lammps, "build", lambda *_, **__: pytest.fail("it goes on"))
+    with pytest.raises(SystemExit) as end:
+        vs_lammps.main()
+    text = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2 and says in text[-1], text

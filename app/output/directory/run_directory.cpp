@@ -405,4 +405,15 @@ bool RunDirectory::finished(const CheckpointInfo& info) const {
     return done != 0;
 }
 
+std::int64_t RunDirectory::last_step(const CheckpointInfo& info) const {
+    std::int64_t last = -1;
+    on_rank_0(comm_, [&] {
+        if (!holds(info)) return;
+        for (const std::string& name : contents_of(path_, kinds_).results)
+            if (const ResultKind* kind = kind_of(name, kinds_); kind && why_no_file(path_, name, kind->folder).empty())
+                last = std::max(last, last_step_in(name, *kind));
+    });
+    return last;
+}
+
 }  // namespace app

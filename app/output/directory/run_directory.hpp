@@ -58,6 +58,10 @@ public:
     /// Whether the directory's run has ended at the step of this checkpoint, and its results are all there. Collective.
     bool finished(const CheckpointInfo& info) const;
 
+    /// Last step of the results that a run from this checkpoint continues; -1 if it continues none. Known on rank 0
+    /// alone. Collective. Throws OutputError.
+    std::int64_t last_step(const CheckpointInfo& info) const;
+
     // After prepare():
     /// Whether there is a file of this name. Collective.
     bool has(const std::string& name) const;
