@@ -66,6 +66,26 @@ def test_loads(tmp_path, dimensions):
     assert same(series(out / "loads.h5"), found)
 
 
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_particles_ahead(tmp_path, dimensions):
+    """They are nearer to the counts of the next opportunity than the present ones are: the same on any ranks, by both
+    clocks, and over restarts. The rest of the series is as without them."""
+    keys = dict(run__steps=60, output__loads_every=10)
+    ahead = keys | dict(balance__every=10, balance__clock="work", balance__processes=6, balance__model="r1_ahead")
+    collide(dimensions, tmp_path / "plain", **keys)
+    collide(dimensions, tmp_path / "whole", **ahead)
+    found = series(tmp_path / "whole" / "loads.h5")
+    now, then = (found[name].astype(int) for name in ("particles", "particles_ahead"))
+    assert np.abs(then[:-1] - now[1:]).sum() < 0.5 * np.abs(now[:-1] - now[1:]).sum()
+    collide(dimensions, tmp_path / "wall", ranks=2, **ahead | dict(balance__clock="wall", balance__processes=2))
+    collide(dimensions, tmp_path / "out", ranks=2, **ahead | dict(run__steps=45, checkpoint__every=25))
+    collide(dimensions, tmp_path / "out", ranks=3, restart=tmp_path / "out" / "checkpoint_25.h5", **ahead)
+    for other in ("wall", "out"):
+        assert same(series(tmp_path / other / "loads.h5"), found), other
+    del found["particles_ahead"]
+    assert same(series(tmp_path / "plain" / "loads.h5"), found)
+
+
 @pytest.mark.group("replay")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_run(tmp_path, dimensions):
