@@ -181,7 +181,7 @@ def test_price_of_cells(tmp_path):
         best = min(seconds, key=seconds.get)
         assert best == (least or best) and s["optimum"]["seconds"] <= seconds[best] * (1 + 1e-12), seconds
         assert s["least_time"].startswith(f"least time: {best}, {seconds[best]:.5g} s; "), s["least_time"]
-        assert s["contenders"]["exact"]["migrations"] > 0
+        assert s["contenders"]["exact"]["migrations"] > 0 and bool(s["optimum"]["steps"]) == (move < 1e3)
 
 
 def test_foreign_counts(tmp_path):
