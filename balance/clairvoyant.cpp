@@ -41,7 +41,8 @@ std::vector<std::int64_t> Clairvoyant::sums_of(std::int64_t i, std::int64_t begi
         owners_[i].for_each([&](std::size_t cell, std::int32_t owner) { its[owner] += cells_[j].work[cell]; });
         particles.clear();
         for (const CellCounts& c : cells_[j].counts) particles.push_back(c.n);
-        its[processes] = moved_between(owners_[i], owners_[j], particles).particles;
+        const Moved moved = moved_between(owners_[i], owners_[j], particles);
+        its[processes] = setting_.policy.counting.cells_move ? moved.cells : moved.particles;
     }
     setting_.team.sum(sums);
     return sums;

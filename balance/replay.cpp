@@ -64,7 +64,6 @@ Replay::Replay(const Team& team, const Grid& grid, const Hosts& hosts, Policy po
       scale_(scale),
       state_(make_balancing(setting_, constants, driver, others)) {
     if (optimum) clairvoyant_.emplace(setting_, constants, driver);
-    for (const BalancedModel& b : state_.models) costs_.push_back({b.label});
 }
 
 Outcome Replay::balance(std::int64_t step, HomeCells cells, const Disturbance& disturbance) {
@@ -74,29 +73,25 @@ Outcome Replay::balance(std::int64_t step, HomeCells cells, const Disturbance& d
     measured.reference = disturbance.reference;
     std::optional<Infeasible> unseen_dead_end;
     if (clairvoyant_) unseen_dead_end = clairvoyant_->see(step, cells);
-    std::vector<double> updates;
-    for (const BalancedModel& b : state_.models) updates.push_back(b.history.updates);
     Outcome outcome = rebalance(setting_, std::move(cells), measured, state_);
     if (unseen_dead_end) outcome.dead_end = unseen_dead_end;
     for (ResourceRow& row : outcome.resources) row.seconds /= scale_;
     for (double& seconds : outcome.seconds) seconds /= scale_;
-    for (std::size_t m = 0; m < outcome.rows.size(); ++m)
-        add(outcome.rows[m], step - *last_step_, state_.models[m].history.updates > updates[m], costs_[m]);
+    for (Row& row : outcome.rows)
+        for (double* seconds : {&row.mean_seconds, &row.max_seconds, &row.lost_seconds, &row.move_seconds})
+            *seconds /= scale_;
     last_step_ = step;
     return outcome;
 }
 
-// Brings the row's seconds into the unit of the loads.
-void Replay::add(Row& row, std::int64_t steps, bool balanced, ContenderCost& cost) const {
-    for (double* seconds : {&row.mean_seconds, &row.max_seconds, &row.lost_seconds, &row.move_seconds})
-        *seconds /= scale_;
-    const WorkCosts& prices = setting_.policy.counting.work;
-    cost.computing_seconds += row.max_seconds * static_cast<double>(steps);
-    cost.balancings += balanced;
-    cost.migrations += row.decision == Decision::moved;
-    if (balanced) cost.balancing_seconds += prices.balancing / scale_;
-    cost.balancing_seconds += prices.move / scale_ * static_cast<double>(row.moved.particles) /
-                              static_cast<double>(setting_.hosts.processes());
+std::vector<ContenderCost> Replay::costs() const {
+    std::vector<ContenderCost> costs;
+    for (const BalancedModel& b : state_.models) {
+        ContenderCost& c = costs.emplace_back(b.cost);
+        c.computing_seconds /= scale_, c.balancing_seconds /= scale_;
+        for (double& seconds : c.each) seconds /= scale_;
+    }
+    return costs;
 }
 
 std::optional<Replay::Optimum> Replay::optimum() const {

@@ -23,16 +23,6 @@ double series_scale(double largest, std::int64_t cells);
 /// Counts of particles in each cell and around it, of a whole grid, in the order of the cells (x slowest).
 std::vector<CellCounts> counts_around(std::span<const std::int64_t> particles, const Grid& grid);
 
-/// What one contender costs in a replay, in the unit of the series' loads.
-struct ContenderCost {
-    std::string name;
-    double computing_seconds = 0;  ///< of the slowest process, from opportunity to opportunity
-    double balancing_seconds = 0;  ///< by the prices of a balancing and of a moved particle
-    std::int64_t balancings = 0;   ///< partitions made, but for the first
-    std::int64_t migrations = 0;   ///< of which taken
-    double seconds() const { return computing_seconds + balancing_seconds; }
-};
-
 class Replay {
 public:
     /// What disturbs the measurements of the processes that a member hosts, at one opportunity.
@@ -57,8 +47,8 @@ public:
     const Setting& setting() const { return setting_; }
     const Balancing& state() const { return state_; }
     std::optional<std::int64_t> last_step() const { return last_step_; }
-    /// The driver, then the others.
-    const std::vector<ContenderCost>& costs() const { return costs_; }
+    /// The driver, then the others, in the unit of the loads.
+    std::vector<ContenderCost> costs() const;
     /// The best schedule, in the unit of the loads, and the steps at which it balances. Collective.
     struct Optimum {
         double seconds = 0;
@@ -67,14 +57,11 @@ public:
     std::optional<Optimum> optimum() const;
 
 private:
-    void add(Row& row, std::int64_t steps, bool balanced, ContenderCost& cost) const;
-
     Setting setting_;
     double scale_;
     Balancing state_;
     std::optional<Clairvoyant> clairvoyant_;
     std::optional<std::int64_t> last_step_;
-    std::vector<ContenderCost> costs_;
 };
 
 }  // namespace balance

@@ -266,11 +266,9 @@ private:
         // count the moves of the first partition. So it weighs one as soon as the rest of the cost is lost.
         const bool measured = !measured_.first;
         if (s_.policy.clock == Clock::work) {
-            const WorkCosts& costs = s_.policy.counting.work;
-            b_.history.move_seconds = costs.balancing;
+            b_.history.move_seconds = s_.policy.counting.work.balancing;
             if (measured || !b_.criterion->weighs_partitions())
-                b_.history.move_seconds +=
-                    costs.move * static_cast<double>(moved.particles) / static_cast<double>(s_.hosts.processes());
+                b_.history.move_seconds += s_.policy.counting.moving_seconds(moved, s_.hosts.processes());
         }
         const double sunk = s_.policy.clock == Clock::work ? s_.policy.counting.work.balancing : 0;
         row.decision = decide(b_.history, *b_.criterion, measured, moved, sunk);
@@ -393,6 +391,9 @@ Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells ce
         else if (!measured.first) seen = round.observe();
         seen.row.driver = m == 0;
         if (seen.row.decision == Decision::none) round.repartition(seen.times, seen.row, outcome);
+        if (!measured.first && s.policy.clock == Clock::work)
+            all.models[m].cost.add(seen.row, measured.moment.step - measured.moment.last, s.policy.counting,
+                                   s.hosts.processes());
         if (!measured.first) outcome.rows.push_back(std::move(seen.row));
         if (m == 0) outcome.seconds = std::move(seen.seconds);
     }

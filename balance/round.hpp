@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "balance/contender.hpp"
+#include "balance/cost.hpp"
 #include "balance/decision.hpp"
 #include "balance/meter.hpp"
 #include "balance/model/counted_work.hpp"
@@ -33,8 +34,14 @@ namespace balance {
 struct Counting {
     WorkCosts work;
     std::array<double, 3> cell_width{};  ///< lengths
+    bool cells_move = false;             ///< The price of a move is of a cell, because nobody knows its particles.
     /// With the prices at a step.
-    Counting at(std::int64_t step) const { return {costs_at(work, step), cell_width}; }
+    Counting at(std::int64_t step) const { return {costs_at(work, step), cell_width, cells_move}; }
+    /// Seconds that moving takes, shared by all processes.
+    double moving_seconds(const Moved& moved, std::int64_t processes) const {
+        return work.move * static_cast<double>(cells_move ? moved.cells : moved.particles) /
+               static_cast<double>(processes);
+    }
 };
 
 /// Setting of all rounds of a run: criterion and partition of the driver.
@@ -61,6 +68,7 @@ struct BalancedModel {
     std::vector<double> state{};  ///< of each cell of this member's home
     Watch watch{};
     History history{};
+    ContenderCost cost{label};  ///< by counted work
 };
 
 /// The state of a run's rounds, from one to the next.

@@ -158,8 +158,15 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
 
 // From now to what the next measurement tells of: by counted work the state at that step, by the wall clock the mean of
 // all steps until then.
-double LoadBalancer::time_ahead(double dt) const {
-    return static_cast<double>(settings_.every) * dt * (settings_.clock == balance::Clock::work ? 1 : 0.5);
+double LoadBalancer::time_ahead(double dt, balance::Clock clock) const {
+    return static_cast<double>(settings_.every) * dt * (clock == balance::Clock::work ? 1 : 0.5);
+}
+
+// A series is replayed by counted work, also where this run goes by the wall clock.
+void LoadBalancer::look_ahead(Engine& engine) {
+    if (!looks_ahead()) return;
+    const balance::TileCells then{engine.cell_particles_after(time_ahead(engine.setup().dt, balance::Clock::work)), {}};
+    ahead_ = balance::bring_home(team_, around_home(engine.tiles().shape()), then, nullptr, meter_).counts;
 }
 
 // The library's part of a balancing.
@@ -177,7 +184,7 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     try {
         balance::TileCells cells = read_tiles(engine, pairs);
         if (!measured.first && wants_ahead(state_))
-            cells.ahead = engine.cell_particles_after(time_ahead(engine.setup().dt));
+            cells.ahead = engine.cell_particles_after(time_ahead(engine.setup().dt, settings_.clock));
         return balance::rebalance(setting_, owners, std::move(cells), std::move(measured), state_);
     } catch (const balance::TooMuchWork& e) {
         throw_too_much_work(e, team_.comm());

@@ -49,6 +49,11 @@ std::vector<Overall> overall_of(std::span<const BalancedModel> models);
 /// last balancing (Criterion::relative()), and there was none.
 std::vector<std::string> never_balanced(std::span<const BalancedModel> models);
 
+/// Which contender costs least, and whether the difference to others is more than noise; empty for one alone.
+std::string least_time(std::span<const balance::ContenderCost> costs);
+/// cells_move: as in balance::Counting.
+std::string prices_in_words(const balance::WorkCosts& prices, bool cells_move, std::int64_t processes);
+
 /// The setting of all rounds by a deck, without the widths of cells. Collective.
 balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm);
 
@@ -105,6 +110,8 @@ public:
     /// Overall LBE of each observed model, the driver first.
     std::vector<Overall> overall() const { return overall_of(state_.models); }
     std::vector<std::string> never_balanced() const { return app::never_balanced(state_.models); }
+    /// Costs of the contenders since this start, the driver first; none by the wall clock, which times one alone.
+    std::vector<balance::ContenderCost> costs() const;
     /// The worth of balancing since the start of this run, in elapsed seconds, by the measured times. Nothing without
     /// measured times, and with accelerators. The same on all ranks.
     std::optional<balance::Worth> worth() const;
@@ -139,12 +146,17 @@ public:
     /// Cells whose values are at home here.
     std::int64_t home_cells() const { return setting_.home().cells(); }
 
-    /// Counts and costs of the cells at this step, at their homes. After Engine::build_neighbour_lists(). Collective.
-    /// Throws as count_cells().
+    /// Counts and costs of the cells at this step, at their homes; ahead: as found last. After
+    /// Engine::build_neighbour_lists(). Collective. Throws as count_cells().
     balance::HomeCells count(std::int64_t step, Engine& engine) const {
         const balance::Counting now = setting_.policy.counting.at(step);
-        return count_cells(team_, engine, around_home(engine.tiles().shape()), &now);
+        balance::HomeCells cells = count_cells(team_, engine, around_home(engine.tiles().shape()), &now);
+        cells.ahead = ahead_;
+        return cells;
     }
+    /// Predicts for count() what a balancing of this step does, where a model wants to know. Collective.
+    void look_ahead(Engine& engine);
+    bool looks_ahead() const { return on() && wants_ahead(state_); }
 
     /// Who owns what by the driver's partition, cut into tiles of this shape: all processes. Collective.
     balance::Decomposition decomposition(balance::TileShape tile) const;
@@ -157,7 +169,7 @@ private:
     balance::Decomposition around_home(balance::TileShape tile) const;
     balance::Decomposition timed_around_home(const Engine& engine) const;  // as part of a balancing
     balance::Decomposition cut(balance::ProcessBoxes known, balance::TileShape tile) const;
-    double time_ahead(double dt) const;
+    double time_ahead(double dt, balance::Clock clock) const;
     void measure_reference(Engine& engine);
     std::optional<std::vector<double>> reference_times(std::int64_t step) const;
     balance::Outcome make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners);
@@ -184,6 +196,7 @@ private:
     std::vector<ResourceRow> resources_;
     bool keeps_cells_;  // of balancings, for formats of other programs
     std::optional<BalancedCells> cells_;
+    std::optional<std::vector<balance::CellCounts>> ahead_;  // by look_ahead()
 };
 
 }  // namespace app

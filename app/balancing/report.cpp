@@ -4,6 +4,7 @@
 
 #include "app/balancing/load_balancer.hpp"
 #include "app/balancing/measure.hpp"
+#include "app/common/words.hpp"
 #include "balance/grid/field.hpp"
 
 namespace app {
@@ -34,6 +35,34 @@ std::vector<std::string> never_balanced(std::span<const BalancedModel> models) {
     return sentences;
 }
 
+std::string least_time(std::span<const balance::ContenderCost> costs) {
+    const std::vector<balance::Excess> ranked = balance::ranking(costs);
+    if (ranked.size() < 2) return "";
+    const balance::ContenderCost &least = costs[ranked[0].contender], &second = costs[ranked[1].contender];
+    const std::optional<double> error = ranked[1].error;
+    const std::string from = least.from_step > 0 ? fmt::format(" from step {} on", least.from_step) : "";
+    std::vector<std::string> alike;
+    for (const balance::Excess& e : std::span(ranked).subspan(1))
+        if (!e.beyond_noise()) alike.push_back(costs[e.contender].name);
+    const std::string more = !error          ? "too few opportunities to tell that from noise"
+                             : alike.empty() ? "more than noise"
+                                             : fmt::format("no more than noise: {}", fmt::join(alike, ", "));
+    return fmt::format("least time{}: {}, {:.5g} s; {} takes {:.1f} %{} more; {}", from, least.name, least.seconds(),
+                       second.name, 100 * ranked[1].part, error ? fmt::format(" +- {:.1f} %", 100 * *error) : "", more);
+}
+
+std::string prices_in_words(const balance::WorkCosts& prices, bool cells_move, std::int64_t processes) {
+    return fmt::format("prices: {:.3g} s a balancing, {:.3g} s a {} that moves, shared by {}", prices.balancing,
+                       prices.move, cells_move ? "cell" : "particle", counted(processes, "process"));
+}
+
+std::vector<balance::ContenderCost> LoadBalancer::costs() const {
+    std::vector<balance::ContenderCost> costs;
+    for (const BalancedModel& b : state_.models)
+        if (!b.cost.each.empty()) costs.push_back(b.cost);
+    return costs;
+}
+
 std::optional<balance::Worth> LoadBalancer::worth() const {
     if (!(state_.worth.measured > 0) || zones_.on()) return std::nullopt;
     balance::Worth elapsed = state_.worth;
@@ -62,7 +91,8 @@ std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) c
 
 std::int64_t LoadBalancer::bytes() const {
     std::size_t n = state_.load ? state_.load->load.capacity() * sizeof(std::int64_t) : 0;
-    for (const BalancedModel& b : state_.models) n += (b.state.capacity() + b.watch.spent.capacity()) * sizeof(double);
+    for (const BalancedModel& b : state_.models)
+        n += (b.state.capacity() + b.watch.spent.capacity() + b.cost.each.capacity()) * sizeof(double);
     return static_cast<std::int64_t>(n) + state_.speeds.bytes() + ownership_bytes();
 }
 

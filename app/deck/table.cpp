@@ -217,7 +217,7 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
         integer("capacity", w.capacity, 0, 1 << 30, "particles in a cell beyond which spill counts; 0: off"),
         number("spill", w.spill, seconds, "seconds for each particle beyond, times particles there"),
         number("balancing", w.balancing, {0, 1e3}, "seconds of each process for each balancing, beside move"),
-        number("move", w.move, seconds, "seconds for each particle that is moved to another process"),
+        number("move", w.move, {0, 1e3}, "seconds for each particle moved; in a replay without particles, each cell"),
         section("slow", "processes that run slower than the others",
                 {
                     number("fraction", w.slow.fraction, {0, 1}, "of the processes, rounded down, spread evenly"),

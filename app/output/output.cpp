@@ -31,7 +31,7 @@ bool finds_speeds(const Deck& deck) {  // as LoadBalancer::finds_speeds()
 
 // The files that are open from the first result on.
 struct Output::Files {
-    Files(RunDirectory& results, const RunContext& run, const md::Domain& domain, std::int64_t processes);
+    Files(RunDirectory& results, const RunContext& run, const md::Domain& domain, const LoadBalancer& balancer);
 
     // Brings the tables to the disk: a restart from the checkpoint that comes next goes on with them. On rank 0.
     void sync() const;
@@ -65,7 +65,8 @@ GrowingFile::Past steady_past(const RunDirectory& results, const RunContext& run
 
 }  // namespace
 
-Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Domain& domain, std::int64_t processes)
+Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Domain& domain,
+                     const LoadBalancer& balancer)
     : thermo(results, "thermo.csv", thermo_columns(run.deck.system), steady_past(results, run)),
       timing(results, "timing.csv", timing_columns(), steady_past(results, run)) {
     // A file of an earlier start has to lose its later rows also where this one writes none.
@@ -84,13 +85,14 @@ Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Dom
     if (wanted("zones.csv", accelerates(run.deck)))
         zones.emplace(results, "zones.csv", zone_columns(), past(accelerates));
     const auto context = [&](bool expected) {
-        return SeriesContext{results, run.deck, domain, run.particles(), run.first_step(), expected};
+        return SeriesContext{
+            results, run.deck, domain, run.particles(), run.first_step(), expected, balancer.looks_ahead()};
     };
     if (run.deck.output.map_frames > 0 || wanted("map.csv", false) || wanted("ranks.csv", false))
         overview.emplace(context(false), run.restart ? run.restart->deck.output.map_frames : 0, run.start_seconds);
     formats.emplace(results,
                     run.deck.balance.every > 0 ? run.deck.output.balance_formats : std::vector<BalanceFormat>(),
-                    domain.grid(), processes, run.first_step());
+                    domain.grid(), balancer.hosts().processes(), run.first_step());
     std::sscanf(timing.last_past_row().c_str(), "%*d,%lf,%lf", &wall_before, &cpu_before);
     for (const SeriesKind& kind : series_kinds()) {
         const std::string name(kind.name);
@@ -135,7 +137,7 @@ Output::Files& Output::files() {
     results_.prepare(run_.restart, run_.old, run_.deck, run_.deck_path);
     if (run_.trace) run_.trace->open();
     on_rank_0(comm_, [&] { results_.write("deck.yaml", to_yaml(run_.deck), results_.continued()); });
-    files_ = std::make_unique<Files>(results_, run_, domain_, balancer_.hosts().processes());
+    files_ = std::make_unique<Files>(results_, run_, domain_, balancer_);
     return *files_;
 }
 

@@ -16,7 +16,8 @@ KINDS = ("problem", "note", "good")
 def findings(run):
     """[{"kind": of KINDS, "text", "see": section of the page}, ...], problems first. run: as read_run() makes it."""
     found = [*low_balance(run), *slow_processes(run), *ranks_at_work(run), *dense_zone(run), *verdict(run)]
-    found = sorted(found or [("good", "Nothing stands out.", "map")], key=lambda f: KINDS.index(f[0]))
+    found = found or [("good", "Nothing stands out.", "map")]
+    found = sorted(found + least_time(run), key=lambda f: KINDS.index(f[0]))
     return [dict(zip(("kind", "text", "see"), f)) for f in found]
 
 
@@ -61,6 +62,12 @@ def verdict(run):
         whole = f"the steps from {first:,} on" if first else "the whole run"
         text += f" {took} instead of {instead} in {whole}, without what balancing itself takes."
     return [(kind, text, "balance")]
+
+
+def least_time(run):
+    """The program's sentence on the contender that takes the least time."""
+    sentence = run["summary"].get("least_time")
+    return [("note", f"{sentence[0].upper()}{sentence[1:]}.", "balance")] if sentence else []
 
 
 def overall_lbe(run):

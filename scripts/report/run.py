@@ -25,8 +25,8 @@ KINDS = {
     "ranks threads processes": lambda v: is_count(v) and 0 < v <= MOST_OWNERS,
     "particles steps first_step": is_count,
     "wall_seconds atom_steps_per_second energy_drift": is_number,
-    "deck version host cpu_model binding kernels date times_by state_hash": lambda v: isinstance(v, str),
-    "build overall_lbe prediction worth peak_resident_bytes seconds": lambda v: isinstance(v, dict),
+    "deck version host cpu_model binding kernels date times_by state_hash least_time": lambda v: isinstance(v, str),
+    "build overall_lbe contenders prediction worth peak_resident_bytes seconds": lambda v: isinstance(v, dict),
     "command_line": lambda v: isinstance(v, list),
 }
 MOST_OWNERS = 2**22  # processes or ranks

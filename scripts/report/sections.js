@@ -46,9 +46,11 @@ const SECTIONS = [
       if (runs.length > 1 || !run.map) balancingCharts(run, runs, panel);
       modelChart(panel("LBE_m: LBE by the model"), "lbe_model", run, runs);
       if (run.balance[0].ghost_cells) modelChart(panel("Ghost cells of all processes, one cell wide"), "ghost_cells", run, runs, { low: 0, high: null, format: digits });
-      const overall = run.summary.overall_lbe || {};
-      const rows = run.balance.map((b) => [b.model + (b.driver ? " (drives)" : ""), percent(overall[b.model]), b.moved, b.kept]);
-      panel("In the whole run (drives: the run uses the partition of this model)").append(tableOf(["model", "overall LBE", "moved", "kept"], rows));
+      const overall = run.summary.overall_lbe || {}, costs = run.summary.contenders || {};
+      const rows = run.balance.map((b) => [b.model + (b.driver ? " (drives)" : ""), percent(overall[b.model]), seconds((costs[b.model] || {}).seconds), b.moved, b.kept]);
+      const all = panel("In the whole run (drives: the run uses the partition of this model; seconds: computing and balancing, by counted work)");
+      all.append(tableOf(["model", "overall LBE", "seconds", "moved", "kept"], rows));
+      if (run.summary.least_time) all.append(el("p", {}, run.summary.least_time));
     },
   },
   {

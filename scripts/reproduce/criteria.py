@@ -107,7 +107,7 @@ def main():
     build("steelyard")
     os.makedirs(OUT, exist_ok=True)
     heads = ["collision", "cost, mean steps", "best: balancings"] + [f"`{c}`" for c in CRITERIA]
-    cases, table = [], [markdown_head(heads)]
+    cases, table, winners = [], [markdown_head(heads)], []
     for name in arguments.only:
         loads = record(name)
         for cost in COSTS:
@@ -116,8 +116,9 @@ def main():
             found = cases_of(name, cost, summary)
             over = [f"{100 * (c['ratio'] - 1):.1f}" for c in found]
             table.append(markdown_row([name, cost, found[0]["balancings_optimum"], *over]))
+            winners.append(f"{name}, cost {cost}: {summary['least_time']}")
             cases += found
-    print("\n".join(table))
+    print("\n".join(table + winners))
     write_json(f"{OUT}/summary.json", {"simulated": False, "cases": cases})
 
 

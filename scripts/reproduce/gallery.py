@@ -57,13 +57,15 @@ def record(name, out, quick):
 
 
 def replay(series, processes, models, partitions):
-    """The overall LBE by so many processes, of an even partition and of all models with all partitions."""
+    """The overall LBE by so many processes, of an even partition and of all models with all partitions; and their
+    seconds, and who takes the least."""
     entries = [f"{{name: {m}+{p}, model: {m}, partition: {PARTITIONS[p]}}}" for m in models for p in partitions]
     settings = [f"balance.processes={processes}", "balance.criterion=every", "balance.speeds=off"]
     settings += ["balance.partition={kind: none}", f"balance.compare=[{', '.join(entries)}]"]
     summary = steelyard("replay", f"{series}/loads.h5", out=f"{series}/{processes}", settings=settings, keep=True)
     measured = {m: v for m, v in summary["overall_lbe_measured"].items() if v is not None}
-    return summary["overall_lbe"] | measured
+    seconds = {m: c["seconds"] for m, c in summary["contenders"].items()}
+    return summary["overall_lbe"] | measured, seconds, summary["least_time"]
 
 
 def main():
@@ -82,15 +84,16 @@ def main():
     base = f"{OUT}/quick" if arguments.quick else OUT
     os.makedirs(base, exist_ok=True)
     heads = ["deck", "particles", "cells", "partitioner", "even and fixed"] + [f"`{m}`" for m in models]
-    rows, cases = [markdown_head(heads)], []
+    rows, cases, winners = [markdown_head(heads)], [], []
     print(rows[0])
     for name in arguments.only:
         course, window = record(name, f"{base}/{name}", arguments.quick)
         draw("map", f"{base}/{name}.png", course, options=("--colour", "load"))
-        lbe = [replay(window, n, models, partitions) for n in processes]
+        lbe, seconds, least = zip(*(replay(window, n, models, partitions) for n in processes))
+        winners += [f"{name}, {n} processes: {text}" for n, text in zip(processes, least)]
         run = read_json(f"{window}/summary.json")
         sizes = dict(particles=run["particles"], cells=run["cells"])
-        cases.append(dict(deck=name, **sizes, lbe=dict(zip(processes, lbe))))
+        cases.append(dict(deck=name, **sizes, lbe=dict(zip(processes, lbe)), seconds=dict(zip(processes, seconds))))
 
         def cell(label):
             return " / ".join(f"{100 * found[label]:.1f}" for found in lbe)
@@ -104,7 +107,7 @@ def main():
     table = "\n".join(rows) + "\n"
     with open(f"{base}/table.md", "w") as f:
         f.write(table)
-    print(f"wrote {base}/table.md")
+    print("\n".join([*winners, f"wrote {base}/table.md"]))
     write_json(f"{base}/summary.json", {"simulated": True, "what": "virtual processes, counted work", "cases": cases})
     if arguments.docs:
         with open(f"{DOCS}.md") as f:

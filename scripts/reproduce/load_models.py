@@ -107,6 +107,8 @@ def table(result, cuts, tests):
     print(line)
     print("hybrid: the paper's 46-49 % cannot come out of its own formula on this deck; the order of the others is the")
     print("paper's.")
+    for cut, of in result["least_time"].items():
+        print("\n".join(f"{t}, {cut}: {text}" for t, text in of.items()))
 
 
 def equal_work(ranks, processes, microseconds):
@@ -158,7 +160,7 @@ def wall(arguments):
 
 def cut_tests(arguments, deck, base, start):
     """The part of summary.json about all cuts and tests, and the rows of lbe.csv."""
-    result, rows = {"cuts": {}, "measured": {}, "means": {}}, []
+    result, rows = {key: {} for key in ("cuts", "measured", "means", "seconds", "least_time")}, []
     for cut, test in ((cut, test) for cut in arguments.cuts for test in arguments.tests):
         out = os.path.join(base, f"{test}_{cut}")
         settings = [f"run.steps={LAST}", f"run.dt={DT[test]}", COMPARED, f"balance.partition.cut={cut}"]
@@ -166,9 +168,11 @@ def cut_tests(arguments, deck, base, start):
         result.update({key: summary[key] for key in ("particles", "cells", "processes", "clock", "version")})
         of = means(out)
         lbe, measured = ({m: summary[key][m] for m in MODELS} for key in ("overall_lbe", "overall_lbe_measured"))
-        for key, values in (("cuts", lbe), ("measured", measured), ("means", of)):
+        seconds = {m: summary["contenders"][m]["seconds"] for m in MODELS}
+        every = dict(cuts=lbe, measured=measured, means=of, seconds=seconds, least_time=summary["least_time"])
+        for key, values in every.items():
             result[key].setdefault(cut, {})[test] = values
-        rows += [[test, cut, m, lbe[m], measured[m], of[m]["lbe_model"]] for m in MODELS]
+        rows += [[test, cut, m, lbe[m], measured[m], of[m]["lbe_model"], seconds[m]] for m in MODELS]
     return result, rows
 
 
@@ -221,7 +225,8 @@ def main():
     if arguments.studies:
         result["studies"] = studies(arguments)
     with open(os.path.join(arguments.out, "lbe.csv"), "w", newline="") as f:
-        csv.writer(f).writerows([["test", "cut", "model", "overall_lbe", "overall_lbe_measured", "lbe_model"]] + rows)
+        heads = ["test", "cut", "model", "overall_lbe", "overall_lbe_measured", "lbe_model", "seconds"]
+        csv.writer(f).writerows([heads] + rows)
     write_json(os.path.join(arguments.out, "summary.json"), result)
     for test in arguments.tests:
         for picture in ("lbe", "partition"):

@@ -14,6 +14,7 @@ COMPARED = (
     " {model: r1, criterion: zhai, partition: {kind: rcb}}, {model: b1, criterion: every, partition: {cut: cells}}]"
 )
 BALANCED = dict(balance__every=5, balance__clock="work", balance__processes=12, balance__compare=COMPARED)
+AHEAD = BALANCED | dict(balance__compare=COMPARED[:-1] + ", r1_ahead, {model: r1_ahead, criterion: every}]")
 
 
 def replay(loads, out, ranks=0, deck=None, more=(), **keys):
@@ -65,19 +66,44 @@ def test_loads(tmp_path, dimensions):
     assert same(series(out / "loads.h5"), found)
 
 
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_particles_ahead(tmp_path, dimensions):
+    """They are nearer to the counts of the next opportunity than the present ones are: the same on any ranks, by both
+    clocks, and over restarts. The rest of the series is as without them."""
+    keys = dict(run__steps=60, output__loads_every=10)
+    ahead = keys | dict(balance__every=10, balance__clock="work", balance__processes=6, balance__model="r1_ahead")
+    collide(dimensions, tmp_path / "plain", **keys)
+    collide(dimensions, tmp_path / "whole", **ahead)
+    found = series(tmp_path / "whole" / "loads.h5")
+    now, then = (found[name].astype(int) for name in ("particles", "particles_ahead"))
+    assert np.abs(then[:-1] - now[1:]).sum() < 0.5 * np.abs(now[:-1] - now[1:]).sum()
+    collide(dimensions, tmp_path / "wall", ranks=2, **ahead | dict(balance__clock="wall", balance__processes=2))
+    collide(dimensions, tmp_path / "out", ranks=2, **ahead | dict(run__steps=45, checkpoint__every=25))
+    collide(dimensions, tmp_path / "out", ranks=3, restart=tmp_path / "out" / "checkpoint_25.h5", **ahead)
+    for other in ("wall", "out"):
+        assert same(series(tmp_path / other / "loads.h5"), found), other
+    del found["particles_ahead"]
+    assert same(series(tmp_path / "plain" / "loads.h5"), found)
+
+
 @pytest.mark.group("replay")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_run(tmp_path, dimensions):
     """The replay of a run's own loads has the rows of the run, to the last digit, on any ranks."""
     out = tmp_path / "run"
     keys = dict(run__steps=120, balance__noise=0.02, balance__work__balancing=1e-6, system__seed=7)
-    collide(dimensions, out, ranks=2, output__loads_every=5, **keys, **BALANCED)
+    collide(dimensions, out, ranks=2, output__loads_every=5, **keys, **AHEAD)
+    found = series(out / "loads.h5")
+    assert (found["particles_ahead"] != found["particles"]).any()
+    in_all = [found[name].reshape(25, -1).sum(1) for name in ("particles_ahead", "particles")]
+    assert (in_all[0] == in_all[1]).all()
     for ranks in (1, 3):
         again = tmp_path / f"again{ranks}"
         replay(out / "loads.h5", again, ranks, deck=out / "deck.yaml")
         assert decisions(again) == decisions(out), ranks
         assert (again / "resources.csv").read_text() == (out / "resources.csv").read_text()
-        assert summary(again)["overall_lbe"] == summary(out)["overall_lbe"]
+        for key in ("overall_lbe", "contenders", "least_time"):
+            assert summary(again)[key] == summary(out)[key], key
     # Every other entry, with another interval than the run's; settings alone.
     half = tmp_path / "half"
     collide(dimensions, half, **keys, **(BALANCED | dict(balance__every=10)))
@@ -129,6 +155,33 @@ def test_foreign(tmp_path):
             assert float(b[name]) == pytest.approx(float(a[name]) * factor, rel=1e-6)
         assert (a["decision"], a["cells_moved"]) == (b["decision"], b["cells_moved"])
     assert int(scaled[0]["ghost_cells"]) > int(rows[0]["ghost_cells"])  # around the box
+
+
+@pytest.mark.group("replay_foreign")
+def test_price_of_cells(tmp_path):
+    """Without particles each cell that moves has the price of a move: in the sums, for criteria, and for the best
+    schedule. The cheapest contender is named."""
+    t, y, x = np.meshgrid(np.arange(40), np.arange(12), np.arange(20), indexing="ij")
+    load = 1 + 50 * np.exp(-((x - 4 - 0.3 * t) ** 2 + (y - 6) ** 2) / 9)  # a hot spot that moves
+    path, compared = write(tmp_path / "mine.h5", load=load), ("never", "gain", "menon", "threshold")
+    entries = ", ".join(f"{{model: exact, criterion: {c}, name: {c}}}" for c in compared)
+    keys = dict(EXACT, balance__processes=9, balance__criterion="every", balance__compare=f"[{entries}]")
+    for move, least in ((0, "exact"), (0.5, None), (1e3, "never")):
+        out, seconds = tmp_path / str(move), {}
+        replay(path, out, 2, more=["--optimum"], **keys, balance__work__move=move)
+        s = summary(out)
+        for name, c in s["contenders"].items():
+            rows, seconds[name] = table(out, "balance.csv", model=name), c["seconds"]
+            cells = [int(r["cells_moved"]) for r in rows]
+            assert c["balancing_seconds"] == pytest.approx(move * sum(cells) / 9, rel=1e-12), (move, name)
+            assert (sum(cells) == 0) == (c["migrations"] == 0), (move, name)
+            for r, n in zip(rows, cells):
+                if name in ("gain", "menon") and r["decision"] == "moved":
+                    assert float(r["move_seconds"]) == pytest.approx(move * n / 9, rel=1e-12), r
+        best = min(seconds, key=seconds.get)
+        assert best == (least or best) and s["optimum"]["seconds"] <= seconds[best] * (1 + 1e-12), seconds
+        assert s["least_time"].startswith(f"least time: {best}, {seconds[best]:.5g} s; "), s["least_time"]
+        assert s["contenders"]["exact"]["migrations"] > 0 and bool(s["optimum"]["steps"]) == (move < 1e3)
 
 
 def test_foreign_counts(tmp_path):
@@ -189,6 +242,11 @@ BAD_SERIES = {
     "too large": (dict(load=GOOD * 1e300), "the largest number in /load is"),
     "halves": (dict(load=GOOD, particles=COUNTS * 0.5), "/particles of time 0 holds numbers that are no counts"),
     "less than none": (dict(load=GOOD, particles=-COUNTS), "/particles of time 0"),
+    "shapes ahead": (dict(load=GOOD, particles_ahead=COUNTS[1:]), "/load and /particles_ahead have different shapes"),
+    "halves ahead": (
+        dict(load=GOOD, particles_ahead=COUNTS / 2),
+        "/particles_ahead of time 0 holds numbers that are no",
+    ),
     "too many": (dict(load=GOOD, particles=COUNTS * 1e10), "/particles of time 0"),
     "too many pairs": (dict(load=GOOD, particles=COUNTS * 2**30), "whose pairs cannot be summed exactly"),
 }
@@ -243,7 +301,6 @@ MOST = "balance__partition__max_particles_per_process"
 LACKS = "balance.compare.0.model: {path} has no dataset /particles, which the model "
 WITHOUT_COUNTS = [
     ({}, "/particles, which the model r1 needs"),
-    (dict(A1, balance__compare="[r1_ahead]"), "balance.compare.0.model: r1_ahead has to know where particles fly"),
     (dict(A1, **{MOST: 9}), "balance.partition.max_particles_per_process"),
     (dict(A1, balance__compare=WIDE), "balance.compare.0.partition.min_width: 12 x 8 x 5 cells do not"),
     (dict(balance__processes=481), "balance.processes: 481 processes for 480 cells"),
@@ -253,7 +310,7 @@ WITHOUT_COUNTS = [
 ]
 WITHOUT_COUNTS += [
     (dict(A1, balance__compare=f"[{{model: {m}, name: x}}]"), LACKS + m)
-    for m in ("hybrid", "b1", "particle_count", "r1")
+    for m in ("hybrid", "b1", "particle_count", "r1", "r1_ahead")
 ]
 
 
@@ -274,6 +331,7 @@ EXACT = dict(balance__processes=4, balance__model="exact", balance__partition__s
 NEVER = dict(EXACT, balance__criterion="never")
 OPTIMUM = "--optimum: the best schedule is known only where"
 WITH_COUNTS = [
+    ([], dict(balance__compare="[r1_ahead]"), "loads.h5 has no dataset /particles_ahead for r1_ahead"),
     ([], {MOST: 100}, "no cut keeps 4 processes within 100 particles; the smallest limit that works now is 120"),
     (["--optimum"], dict(NEVER, **{MOST: 119}), "no cut keeps 4 processes within 119 particles"),
     (["--optimum"], {}, OPTIMUM),

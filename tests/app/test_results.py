@@ -38,6 +38,42 @@ def test_overall_lbe(tmp, start_from):
             assert summary(tmp)[key][model] == pytest.approx(mean / largest, abs=1e-12), f"{key} of {model}"
 
 
+def check_seconds(out, begin, balancing, move):
+    """The seconds of each contender follow from its rows after `begin`, and so does who takes the least."""
+    s, sums = summary(out), {}
+    for model, found in s["contenders"].items():
+        rows = [r for r in rows_of(out, model) if r["step"] > begin]
+        balancings = sum(r["load_step"] == r["step"] for r in rows)
+        computing = sum(5 * r["max_seconds"] for r in rows)
+        sums[model] = computing + balancings * balancing + move / 20 * sum(r["particles_moved"] for r in rows)
+        assert found["seconds"] == pytest.approx(sums[model], rel=1e-12), model
+        assert found["computing_seconds"] == pytest.approx(computing, rel=1e-12), model
+        migrations = sum(r["decision"] == "moved" for r in rows)
+        assert [found[k] for k in ("balancings", "migrations", "from_step")] == [balancings, migrations, begin], model
+    least = min(sums, key=sums.get)
+    from_step = f" from step {begin} on" if begin else ""
+    assert s["least_time"].startswith(f"least time{from_step}: {least}, {sums[least]:.5g} s; "), s["least_time"]
+    for model, found in s["contenders"].items():
+        assert found["over_least"] == pytest.approx(sums[model] / sums[least] - 1, abs=1e-12), model
+
+
+@pytest.mark.group("balance_rows")
+def test_seconds(tmp):
+    """Of computing, and of balancings and moves at their prices; a restart counts anew, and says so."""
+    prices = dict(balance__work__balancing=1e-6, balance__work__move=4e-7, balance__migrate="gain")
+    compare = "[a1, {model: r1_ahead, criterion: every}, {model: a1, criterion: never}]"
+    keys = ROWS | prices | dict(balance__compare=compare, checkpoint__every=58)
+    ok_run(tmp, ranks=2, **keys | dict(run__steps=58))
+    check_seconds(tmp, 0, 1e-6, 4e-7)
+    text = printed(1, *(w for w in run_words(tmp, restart="auto", **keys) if w != "--quiet"))
+    check_seconds(tmp, 55, 1e-6, 4e-7)
+    said = " ".join(text.split())
+    assert "seconds from step 55 on" in said and summary(tmp)["least_time"] in said, text
+    assert "prices: 1e-06 s a balancing, 4e-07 s a particle that moves, shared by 20 processes" in said, text
+    ok_run(fresh(tmp), **dict(run__steps=60, balance__every=20))  # by the wall clock nobody is compared
+    assert "contenders" not in summary(tmp) and "least_time" not in summary(tmp)
+
+
 def check_gain(rows, price):
     """The loss against the cost of a migration, row by row. Returns whether rows that stay are modelled."""
     lost, cost, in_use, seen = 0.0, 0.0, None, set()

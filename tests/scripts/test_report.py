@@ -232,17 +232,19 @@ def test_balancing_that_is_off_or_worth_it(tmp_path):
     """Problems come before what is good; a dense zone is named only where balancing does not even it out."""
     map_of(tmp_path, 0, loads=[10] * 2 + [1] * 18)
 
-    def found(model="r1", lbe=0.9, every=50, processes=4, **net):
+    def found(model="r1", lbe=0.9, every=50, processes=4, least_time=None, **net):
         head = "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,decision\n"
         (tmp_path / "balance.csv").write_text(head + f"50,{model},1,{lbe},1,1,1,moved\n" * (every > 0))
         (tmp_path / "deck.yaml").write_text(f"balance:\n  every: {every}   # steps\n")
-        summary_of(tmp_path, processes=processes, steps=50, overall_lbe={model: lbe}, worth={"net": net})
+        more = dict(overall_lbe={model: lbe}, worth={"net": net}, least_time=least_time)
+        summary_of(tmp_path, processes=processes, steps=50, **more)
         return [(f["kind"], f["text"]) for f in shown_of(tmp_path)["findings"]]
 
     dense = "A tenth of the box carries 53 % of the load at step 0."
     net = dict(of="run", seconds=1.0, without_seconds=2.0, saved=0.5)
     gain = ("good", "Balancing made this run 50 % shorter: 1 s instead of about 2 s, balancing itself included.")
     assert found(**net) == [gain]
+    assert found(**net, least_time="least time: r1") == [("note", "Least time: r1."), gain]
     low, zone, last = found(lbe=0.5, **net)
     assert low[0] == "problem" and low[1].startswith("LBE is 50 %: the mean process") and zone == ("problem", dense)
     assert last == gain

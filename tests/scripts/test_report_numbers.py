@@ -86,10 +86,13 @@ def test_balancing_energies_and_speeds(runs, browser):
         "mean": columns(driver, "step", "mean_seconds"),
     }
     overall = summary(out)["overall_lbe"]
-    for name, lbe, moved, kept in cells_of(browser, "balance")[1:]:
+    for name, lbe, seconds, moved, kept in cells_of(browser, "balance")[1:]:
         decisions = [r["decision"] == "moved" for r in balance if r["model"] == name.split()[0]]
         assert (int(moved), int(kept)) == (sum(decisions), len(decisions) - sum(decisions))
         assert shown(lbe) == pytest.approx(overall[name.split()[0]], rel=1e-3)
+        assert shown(seconds) == pytest.approx(summary(out)["contenders"][name.split()[0]]["seconds"], rel=1e-3)
+    least = summary(out)["least_time"]
+    assert least in browser.run("return document.querySelector('#balance').innerText")
     for heading, names in {
         "Energy / epsilon": ("kinetic", "potential", "total"),
         "Temperature / (epsilon / k)": ("temperature",),

@@ -21,9 +21,13 @@
 namespace app {
 namespace {
 
-constexpr const char *load_name = "/load", *particles_name = "/particles", *step_name = "/step";
+constexpr const char *load_name = "/load", *particles_name = "/particles", *ahead_name = "/particles_ahead",
+                     *step_name = "/step";
 
 }  // namespace
+
+bool LoadSeriesReader::has_particles() const { return std::ranges::count(counts_, particles_name) > 0; }
+bool LoadSeriesReader::has_ahead() const { return std::ranges::count(counts_, ahead_name) > 0; }
 
 LoadSeriesReader::LoadSeriesReader(const std::string& path, const comm::Communicator& comm)
     : file_(path, comm), path_(path), comm_(comm) {
@@ -38,12 +42,14 @@ void LoadSeriesReader::check_shapes() {
     comm::require(comm_, shape.times > 0, [&] {
         return InputError(fmt::format("{}: {} holds no times; give one at least", path_, load_name));
     });
-    has_particles_ = file_.has(particles_name);
-    if (has_particles_)
-        comm::require(comm_, file_.shape(particles_name) == shape, [&] {
+    for (const char* name : {particles_name, ahead_name}) {
+        if (!file_.has(name)) continue;
+        counts_.emplace_back(name);
+        comm::require(comm_, file_.shape(name) == shape, [&] {
             return InputError(fmt::format("{}: {} and {} have different shapes; give both for the same times and cells",
-                                          path_, load_name, particles_name));
+                                          path_, load_name, name));
         });
+    }
     grid_ = {shape.cells, {false, false, false}, shape.dimensions};
     const std::vector<std::string> boundary = file_.texts("boundary");
     const bool fits = boundary.empty() || boundary.size() == static_cast<std::size_t>(shape.dimensions);
@@ -57,7 +63,7 @@ void LoadSeriesReader::check_shapes() {
 
 // Rank 0 reads a field, and counts the particles around all cells; then each rank holds the cells of its home.
 void LoadSeriesReader::require_memory() const {
-    const double read = has_particles_ ? 100 : 40, balanced = balanced_cell_bytes * comm_.node_size() / comm_.size();
+    const double read = has_particles() ? 100 : 40, balanced = balanced_cell_bytes * comm_.node_size() / comm_.size();
     const std::int64_t cells = grid_.box().cells();
     on_rank_0(comm_, [&] {
         if (const std::string lack = comm::lack_of_memory((read + balanced) * static_cast<double>(cells));
@@ -88,26 +94,23 @@ void LoadSeriesReader::check_steps() {
 void LoadSeriesReader::find_scale() {
     double largest = 0, most_particles = 0;  // of a cell
     for (std::int64_t t = 0; t < times(); ++t) {
-        std::array<std::int64_t, 2> bad{};  // of loads, of particles
-        for (const double v : file_.home(load_name, t)) {
-            bad[0] += !(v >= 0 && std::isfinite(v));
+        const auto require_all = [&](const std::string& name, const char* what, auto is_good) {
+            std::array<std::int64_t, 1> bad{};
+            for (const double v : file_.home(name, t)) bad[0] += !is_good(v);
+            comm_.sum(bad);
+            comm::require(comm_, bad[0] == 0, [&] {
+                return InputError(fmt::format("{}: {} of time {} holds numbers that are {}", path_, name, t, what));
+            });
+        };
+        require_all(load_name, "negative, infinite or none at all; give loads >= 0", [&](double v) {
             largest = std::max(largest, v);
-        }
-        if (has_particles_)
-            for (const double n : file_.home(particles_name, t)) {
-                bad[1] += !(n >= 0 && n <= INT32_MAX && n == std::floor(n));
-                most_particles = std::max(most_particles, n);
-            }
-        comm_.sum(bad);
-        comm::require(comm_, bad[0] == 0 && bad[1] == 0, [&] {
-            return InputError(
-                bad[0] > 0 ? fmt::format("{}: {} of time {} holds numbers that are negative, infinite or none at all; "
-                                         "give loads >= 0",
-                                         path_, load_name, t)
-                           : fmt::format("{}: {} of time {} holds numbers that are no counts; give whole numbers from "
-                                         "0 to 2^31 - 1",
-                                         path_, particles_name, t));
+            return v >= 0 && std::isfinite(v);
         });
+        for (const std::string& name : counts_)
+            require_all(name, "no counts; give whole numbers from 0 to 2^31 - 1", [&](double n) {
+                most_particles = std::max(most_particles, n);
+                return n >= 0 && n <= INT32_MAX && n == std::floor(n);
+            });
     }
     // Largest numbers of all ranks. Numbers >= 0 have the order of their bits.
     std::array bits{std::bit_cast<std::int64_t>(largest), std::bit_cast<std::int64_t>(most_particles)};
@@ -133,11 +136,14 @@ balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {
     balance::HomeCells cells;
     for (const double v : file_.home(load_name, time)) cells.work.push_back(balance::to_ticks(v * scale_));
     cells.counts.resize(cells.work.size());
-    if (!has_particles_) return cells;
-    std::vector<balance::CellCounts> all;
-    if (const std::vector<double> particles = file_.whole(particles_name, time); comm_.rank() == 0)
-        all = balance::counts_around(std::vector<std::int64_t>(particles.begin(), particles.end()), grid_);
-    cells.counts = comm::to_homes(all, grid_, comm_);
+    const auto counts_of = [&](const char* name) {
+        std::vector<balance::CellCounts> all;
+        if (const std::vector<double> particles = file_.whole(name, time); comm_.rank() == 0)
+            all = balance::counts_around(std::vector<std::int64_t>(particles.begin(), particles.end()), grid_);
+        return comm::to_homes(all, grid_, comm_);
+    };
+    if (has_particles()) cells.counts = counts_of(particles_name);
+    if (has_ahead()) cells.ahead = counts_of(ahead_name);
     return cells;
 }
 

@@ -19,7 +19,8 @@ public:
     LoadSeriesReader(const std::string& path, const comm::Communicator& comm);
 
     const balance::Grid& grid() const { return grid_; }
-    bool has_particles() const { return has_particles_; }
+    bool has_particles() const;
+    bool has_ahead() const;  ///< what the cells will hold
     std::int64_t times() const { return static_cast<std::int64_t>(steps_.size()); }
     std::int64_t step(std::int64_t time) const { return steps_[time]; }
     /// Loads and counts of the cells of this rank's home. Counts are 0 if the file has none. Collective. Throws
@@ -39,7 +40,7 @@ private:
     const comm::Communicator& comm_;
     balance::Grid grid_;
     std::vector<std::int64_t> steps_;
-    bool has_particles_ = false;
+    std::vector<std::string> counts_;  // names of the datasets of counts
     double scale_ = 1;
 };
 

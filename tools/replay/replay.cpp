@@ -47,36 +47,29 @@ std::vector<std::string> models_without_particles(const balance::ModelConstants&
     return names;
 }
 
-// Needs of the deck that a series without particles can't meet.
-void check_needs(const Options& options, const Deck& deck) {
-    const auto check = [&](const balance::Contender& c, const std::string& section) {
-        if (balance::make_model(c.model, deck.balance.constants)->needs_particles())
+// Needs of the deck that a series can't meet.
+void check_needs(const Options& options, const Deck& deck, const LoadSeriesReader& series) {
+    for_each_contender(deck.balance, [&](const balance::Contender& c, const std::string& section) {
+        const auto model = balance::make_model(c.model, deck.balance.constants);
+        if (!series.has_particles() && model->needs_particles())
             throw DeckError(fmt::format(
                 "{}.model: {} has no dataset /particles, which the model {} needs; add it, or use one of {}", section,
                 options.loads, c.model, fmt::join(models_without_particles(deck.balance.constants), ", ")));
-        if (c.partition.max_size > 0)
+        if (!series.has_ahead() && model->wants_ahead())
+            throw DeckError(
+                fmt::format("{}.model: {} has no dataset /particles_ahead for {}; use r1, or record it with this model",
+                            section, options.loads, c.model));
+        if (!series.has_particles() && c.partition.max_size > 0)
             throw DeckError(fmt::format(
                 "{}.partition.max_particles_per_process: {} has no dataset /particles; add it, or leave the "
                 "limit out",
                 section, options.loads));
-    };
-    for_each_contender(deck.balance, check);
-}
-
-// No series says where particles fly.
-void check_models(const Deck& deck) {
-    for_each_contender(deck.balance, [&](const balance::Contender& c, const std::string& section) {
-        if (balance::make_model(c.model, deck.balance.constants)->wants_ahead())
-            throw DeckError(fmt::format(
-                "{}.model: {} has to know where particles fly, which a series doesn't say; use r1, or exact", section,
-                c.model));
     });
 }
 
 // Checks of the series, and of the number of processes.
 void check_replayable(const Options& options, const Deck& deck, const LoadSeriesReader& series, int ranks) {
     const Deck::Balance& b = deck.balance;
-    check_models(deck);
     if (!b.processes)
         throw DeckError(
             "balance.processes: it is missing; give the number of processes that share the loads, as in "
@@ -88,7 +81,7 @@ void check_replayable(const Options& options, const Deck& deck, const LoadSeries
                         counted(*b.processes, "process"), counted(cells, "cell"), counted(ranks, "rank")));
     if (b.speeds == balance::SpeedSource::given)
         throw DeckError("balance.speeds: a replay has no machine that could give them; write measured or off");
-    if (!series.has_particles()) check_needs(options, deck);
+    check_needs(options, deck, series);
     check_partitions(b, series.grid(), *b.processes);
     check_formats(deck.output, series.grid());
     if (options.optimum && (b.model != "exact" || b.partition.sticky || b.noise > 0 || b.work.slow.fraction > 0))
@@ -174,9 +167,11 @@ int replay(const Options& options, const comm::Communicator& comm) {
     const comm::Ranks team(comm);
     const RoundMeter meter;
     const std::int64_t processes = *deck.balance.processes;
-    balance::Replay replay(team, series.grid(), {processes, comm.size()}, policy_of(deck.balance, processes, comm),
-                           meter, series.scale(), deck.balance.constants, deck.balance.model,
-                           others_of(deck.balance, processes, comm), options.optimum);
+    balance::Policy policy = policy_of(deck.balance, processes, comm);
+    policy.counting.cells_move = !series.has_particles();
+    balance::Replay replay(team, series.grid(), {processes, comm.size()}, std::move(policy), meter, series.scale(),
+                           deck.balance.constants, deck.balance.model, others_of(deck.balance, processes, comm),
+                           options.optimum);
     const balance::Setting& setting = replay.setting();
 
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
@@ -200,6 +195,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
     }
     formats.finish();
     ReplayReport report = report_of(replay);
+    report.prices = prices_in_words(deck.balance.work, setting.policy.counting.cells_move, processes);
     report.command_line = options.command_line;
     report.deck = deck.name;
     report.loads = options.loads;

@@ -20,6 +20,7 @@ struct ReplayReport {
     int ranks = 1;
     std::int64_t processes = 1, opportunities = 0;
     std::vector<balance::ContenderCost> contenders;  ///< the driver, then what is compared with it
+    std::string prices;                              ///< prices_in_words()
     std::vector<Overall> overall;
     std::optional<balance::Replay::Optimum> optimum;
     std::vector<std::string> notes;  ///< never_balanced()

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* loads_file = "loads.h5";
 
 // Datasets in the order of describe().
-enum LoadsPlace : std::size_t { entry_step, entry_time, entry_load, entry_particles };
+enum LoadsPlace : std::size_t { entry_step, entry_time, entry_load, entry_particles, entry_ahead };
 
 std::vector<std::int64_t> loads_steps(const std::string& path) { return comm::read_integers(path, "/step"); }
 
@@ -34,15 +34,17 @@ private:
 
     balance::Grid grid_;
     balance::WorkCosts work_;
+    bool ahead_;
     std::vector<double> box_;
     std::vector<std::string> boundary_;
 };
 
 LoadSeries::LoadSeries(const SeriesContext& c)
     : FrameSeries(c, {loads_file, "/step", loads_steps, c.deck.output.interval("loads"),
-                      c.domain.grid().box().cells() * 12 + 16}),
+                      c.domain.grid().box().cells() * 16 + 16}),
       grid_(c.domain.grid()),
-      work_(c.deck.balance.work) {
+      work_(c.deck.balance.work),
+      ahead_(c.looks_ahead) {
     for (int a = 0; a < grid_.dimensions; ++a) {
         box_.push_back(c.deck.system.box[a]);
         boundary_.emplace_back(grid_.periodic[a] ? "periodic" : "reflecting");
@@ -58,6 +60,7 @@ std::vector<comm::FramePlace> LoadSeries::describe(comm::FileWriter& file, std::
                                          file.frames("/time", comm::Element::float64, frames, capacity),
                                          file.frames("/load", comm::Element::float64, frames, capacity, extents),
                                          file.frames("/particles", comm::Element::int32, frames, capacity, extents)};
+    if (ahead_) places.push_back(file.frames("/particles_ahead", comm::Element::int32, frames, capacity, extents));
     file.attribute("/load", "unit", "seconds a step, counted work");
     // At other prices the series would be another one: a restart begins it anew.
     file.attribute("/load", "prices",
@@ -81,13 +84,14 @@ void LoadSeries::write_frame(std::int64_t frame, const Moment& now) {
     const balance::HomeCells cells = now.balancer.count(now.step, now.engine);
     const balance::Box home = balance::Homes{grid_, comm().size()}.of(comm().rank());
     std::vector<double> loads(home.extent(0));
-    std::vector<std::int32_t> particles(home.extent(0));
+    std::vector<std::int32_t> particles(home.extent(0)), ahead(particles);
     for (int z = home.lower[2]; z < home.upper[2]; ++z)
         for (int y = home.lower[1]; y < home.upper[1]; ++y) {
             for (int x = home.lower[0]; x < home.upper[0]; ++x) {
                 const std::int64_t i = balance::place_in(home, x, y, z), to = x - home.lower[0];
                 loads[to] = balance::to_seconds(cells.work[i]);
                 particles[to] = cells.counts[i].n;
+                if (cells.ahead) ahead[to] = (*cells.ahead)[i].n;
             }
             const std::int64_t row = std::int64_t{z} * grid_.cells[1] + y, first = home.lower[0];
             const auto write = [&]<class T>(std::size_t place, const std::vector<T>& values) {
@@ -96,6 +100,7 @@ void LoadSeries::write_frame(std::int64_t frame, const Moment& now) {
             };
             write(entry_load, loads);
             write(entry_particles, particles);
+            if (ahead_) write(entry_ahead, ahead);
         }
 }
 

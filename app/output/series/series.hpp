@@ -48,6 +48,7 @@ struct SeriesContext {
     std::int64_t particles = 0;   ///< in all; their ids are 0 .. particles - 1
     std::int64_t first_step = 0;  ///< where this start of the run begins
     bool expected = false;        ///< the run that is continued has written this series
+    bool looks_ahead = false;     ///< as LoadBalancer::looks_ahead()
 };
 
 struct SeriesKind {

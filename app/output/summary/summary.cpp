@@ -68,9 +68,19 @@ void say_balancing(const Summary& s) {
         return;
     }
     say(stdout, "  overall LBE by {}: in all, and after the first measured update\n", clock_name(s));
-    for (const Overall& o : overall)
-        say(stdout, "    {:<16}{:>7.2f} %{:>13}\n", o.model, 100 * o.lbe,
+    const std::vector<balance::ContenderCost> costs = s.balancer.costs();
+    if (!costs.empty())
+        say(stdout, "  then seconds from step {} on: computing, balancing, both\n{}", costs[0].from_step,
+            wrapped(prices_in_words(s.run.deck.balance.work, false, s.processes())));
+    for (const Overall& o : overall) {
+        say(stdout, "    {:<16}{:>7.2f} %{:>13}", o.model, 100 * o.lbe,
             o.measured ? fmt::format("{:.2f} %", 100 * *o.measured) : "-");
+        for (const balance::ContenderCost& c : costs)
+            if (c.name == o.model)
+                say(stdout, "{:>11.4g}{:>11.4g}{:>11.4g}", c.computing_seconds, c.balancing_seconds, c.seconds());
+        say(stdout, "\n");
+    }
+    if (const std::string winner = least_time(costs); !winner.empty()) say(stdout, "{}", wrapped(winner));
     if (s.balancer.finds_speeds() && s.processes() > 1) say_speeds(s);
     for (const std::string& sentence : s.balancer.never_balanced()) say(stderr, "steelyard: note: {}\n", sentence);
 }

@@ -31,6 +31,7 @@ void add_run(Json& j, const Summary& s) {
 
 void add_balancing(Json& j, const Summary& s) {
     add_overall(j, s.balancer.overall());
+    add_costs(j, s.balancer.costs());
     j["clock"] = balance::word_of(s.run.deck.balance.clock);
     j["times_by"] = clock_name(s);
     if (s.balancer.finds_speeds()) j["speeds"] = s.balancer.speeds().relative();
@@ -144,6 +145,20 @@ void add_overall(Json& j, const std::vector<Overall>& overall) {
         j["overall_lbe"][o.model] = o.lbe;
         j["overall_lbe_measured"][o.model] = json_of(o.measured);
     }
+}
+
+void add_costs(Json& j, const std::vector<balance::ContenderCost>& costs) {
+    for (const balance::ContenderCost& c : costs)
+        j["contenders"][c.name] = {{"seconds", c.seconds()},
+                                   {"computing_seconds", c.computing_seconds},
+                                   {"balancing_seconds", c.balancing_seconds},
+                                   {"balancings", c.balancings},
+                                   {"migrations", c.migrations},
+                                   {"from_step", c.from_step}};
+    for (const balance::Excess& e : balance::ranking(costs))
+        j["contenders"][costs[e.contender].name].update(
+            Json{{"over_least", e.part}, {"over_least_error", json_of(e.error)}});
+    if (const std::string winner = least_time(costs); !winner.empty()) j["least_time"] = winner;
 }
 
 }  // namespace app

@@ -15,4 +15,7 @@ std::string to_json(const Summary& summary);
 /// Adds the overall LBE of each model.
 void add_overall(Json& j, const std::vector<Overall>& overall);
 
+/// Adds the seconds of each contender, and least_time().
+void add_costs(Json& j, const std::vector<balance::ContenderCost>& costs);
+
 }  // namespace app
