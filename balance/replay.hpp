@@ -56,6 +56,9 @@ public:
 
     const Setting& setting() const { return setting_; }
     const Balancing& state() const { return state_; }
+    /// The driver (0) or another contender. On a team of one, a caller may give it a name, a model, a criterion and a
+    /// partitioner of its own before the first balance().
+    BalancedModel& contender(std::size_t i) { return state_.models[i]; }
     std::optional<std::int64_t> last_step() const { return last_step_; }
     /// The driver, then the others.
     const std::vector<ContenderCost>& costs() const { return costs_; }

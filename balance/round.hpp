@@ -9,6 +9,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,6 +51,9 @@ struct Policy {
     bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }
 };
 
+/// As make_partition().
+using Partitioner = std::function<ProcessBoxes(const PartitionInput&, const PartitionOptions&, Scattered<Split>&)>;
+
 /// A contender with its partition and memory; checkpoints keep all but watch.spent.
 struct BalancedModel {
     Contender contender;
@@ -61,6 +65,7 @@ struct BalancedModel {
     std::vector<double> state{};  ///< of each cell of this member's home
     Watch watch{};
     History history{};
+    Partitioner partitioner = make_partition;  ///< a team of one may have its own
 };
 
 /// The state of a run's rounds, from one to the next.

@@ -16,4 +16,13 @@ std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step
     return factors;
 }
 
+std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
+                                      std::int64_t step, const balance::Range& hosted) {
+    std::vector<double> seconds = noise_of(noise, ~seed, step, hosted);
+    seconds.resize(hosted.size(), 1);
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+        seconds[i] /= balance::speed_of(slow, hosted.begin + static_cast<std::int64_t>(i), step);
+    return seconds;
+}
+
 }  // namespace app

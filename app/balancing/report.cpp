@@ -1,38 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Reports of the load balancer, for files and for the table at the end of a run.
-#include <fmt/format.h>
-
 #include "app/balancing/load_balancer.hpp"
 #include "app/balancing/measure.hpp"
 #include "balance/grid/field.hpp"
 
 namespace app {
-
-std::vector<Overall> overall_of(std::span<const BalancedModel> models) {
-    std::vector<Overall> all;
-    for (const BalancedModel& b : models) {
-        const balance::History& h = b.history;
-        if (!(h.sum_max > 0)) continue;
-        all.push_back({b.label, h.sum_mean / h.sum_max, std::nullopt});
-        if (h.sum_max > h.early_max) all.back().measured = (h.sum_mean - h.early_mean) / (h.sum_max - h.early_max);
-    }
-    return all;
-}
-
-std::vector<std::string> never_balanced(std::span<const BalancedModel> models) {
-    constexpr double low = 0.8;
-    std::vector<std::string> sentences;
-    for (const BalancedModel& b : models) {
-        const balance::History& h = b.history;
-        if (!b.criterion->relative() || h.updates > 0 || !(h.sum_mean < low * h.sum_max)) continue;
-        sentences.push_back(
-            fmt::format("{}: the criterion {} never asked for a balancing, although the LBE is {:.1f} %: it compares "
-                        "with the times after the last balancing, and takes a bad start that stays as bad for "
-                        "balanced; use balance.criterion: gain or menon, or a better start",
-                        b.label, b.contender.criterion.name, 100 * h.sum_mean / h.sum_max));
-    }
-    return sentences;
-}
 
 std::optional<balance::Worth> LoadBalancer::worth() const {
     if (!(state_.worth.measured > 0) || zones_.on()) return std::nullopt;

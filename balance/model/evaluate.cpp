@@ -132,4 +132,11 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
     return result;
 }
 
+CellLoads evaluate_all(LoadModel& model, const Team& team, const Grid& grid, const ProcessBoxes& owners,
+                       std::span<const CellCounts> counts, std::span<const double> times) {
+    std::vector<double> loads(counts.size());
+    model.update_all(owners, times, counts, loads);
+    return as_integers(team, grid, loads);
+}
+
 }  // namespace balance

@@ -3,20 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <functional>
 #include <numeric>
-#include <span>
 
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
-#include "app/deck/limits.hpp"
 #include "app/run/memory.hpp"
 #include "balance/grid/field.hpp"
 #include "balance/replay.hpp"
 #include "comm/file/durable.hpp"
+#include "tools/replay/replay_checks.hpp"
 
 namespace app {
 namespace {
@@ -74,59 +70,25 @@ void LoadSeriesReader::check_steps() {
         return InputError(fmt::format("{}: {} has {} for {} of {}; give one for each", path_, step_name,
                                       counted(std::ssize(found), "step"), counted(times(), "time"), load_name));
     });
-    const bool ascending = std::adjacent_find(found.begin(), found.end(), std::greater_equal<>()) == found.end();
-    comm::require(comm_, ascending && found.front() >= 0 && found.back() <= last_step, [&] {
-        return InputError(
-            fmt::format("{}: the numbers in {} do not ascend from 0 or more up to 10^15; give each time a "
-                        "later step",
-                        path_, step_name));
-    });
+    agreed(comm_, [&] { require_ascending(found, path_); });
     steps_ = found;
 }
 
 // Looks at every number once.
 void LoadSeriesReader::find_scale() {
-    double largest = 0, most_particles = 0;  // of a cell
+    SeriesNumbers numbers;
     for (std::int64_t t = 0; t < times(); ++t) {
-        std::array<std::int64_t, 2> bad{};  // of loads, of particles
-        for (const double v : file_.home(load_name, t)) {
-            bad[0] += !(v >= 0 && std::isfinite(v));
-            largest = std::max(largest, v);
-        }
-        if (has_particles_)
-            for (const double n : file_.home(particles_name, t)) {
-                bad[1] += !(n >= 0 && n <= INT32_MAX && n == std::floor(n));
-                most_particles = std::max(most_particles, n);
-            }
-        comm_.sum(bad);
-        comm::require(comm_, bad[0] == 0 && bad[1] == 0, [&] {
-            return InputError(
-                bad[0] > 0 ? fmt::format("{}: {} of time {} holds numbers that are negative, infinite or none at all; "
-                                         "give loads >= 0",
-                                         path_, load_name, t)
-                           : fmt::format("{}: {} of time {} holds numbers that are no counts; give whole numbers from "
-                                         "0 to 2^31 - 1",
-                                         path_, particles_name, t));
-        });
+        numbers.see(file_.home(load_name, t), has_particles_ ? file_.home(particles_name, t) : std::vector<double>());
+        comm_.sum(numbers.bad);
+        agreed(comm_, [&] { require_entry(numbers, t, path_); });
     }
     // Largest numbers of all ranks. Numbers >= 0 have the order of their bits.
-    std::array bits{std::bit_cast<std::int64_t>(largest), std::bit_cast<std::int64_t>(most_particles)};
+    std::array bits{std::bit_cast<std::int64_t>(numbers.largest), std::bit_cast<std::int64_t>(numbers.most_particles)};
     comm_.max(bits);
-    largest = std::bit_cast<double>(bits[0]), most_particles = std::bit_cast<double>(bits[1]);
+    numbers.largest = std::bit_cast<double>(bits[0]), numbers.most_particles = std::bit_cast<double>(bits[1]);
     const std::int64_t cells = grid_.box().cells();
-    comm::require(comm_, largest > 0,
-                  [&] { return InputError(fmt::format("{}: {} holds zeros only; give it a load", path_, load_name)); });
-    constexpr double least_load = 1e-290, most_load = 1e290;  // sums of more are no numbers, and of less no integers
-    comm::require(comm_, largest >= least_load && largest <= most_load, [&] {
-        return InputError(fmt::format("{}: the largest number in {} is {}; use a unit in which it is from {} to {}",
-                                      path_, load_name, largest, least_load, most_load));
-    });
-    constexpr double most_pairs = 0x1p62;  // models add up pairs in 5^3 cells over all cells, in integers
-    comm::require(comm_, 125 * most_particles * most_particles * static_cast<double>(cells) < most_pairs, [&] {
-        return InputError(fmt::format(
-            "{}: {} holds counts whose pairs cannot be summed exactly; count in a larger unit", path_, particles_name));
-    });
-    scale_ = balance::series_scale(largest, cells);
+    agreed(comm_, [&] { require_sums(numbers, cells, path_); });
+    scale_ = balance::series_scale(numbers.largest, cells);
 }
 
 balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {
