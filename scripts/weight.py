@@ -25,10 +25,19 @@ import subprocess
 from common import ROOT, fail, parser_of
 from studies import markdown_head, markdown_row
 
-PRODUCT = ("app", "balance", "comm", "md", "gpu", "predict", "tools")
+PRODUCT = ("app", "balance", "comm", "md", "gpu", "predict", "tools", "python")
 CPP = dict.fromkeys((".cpp", ".hpp", ".cu"), "C++")
 ENDINGS = {"tests": {**CPP, ".py": "Python"}, "scripts": {".py": "Python", ".sh": "sh"}}
-KINDS = ["product C++", "tests C++", "tests Python", "tests other", "scripts Python", "scripts sh", "scripts other"]
+KINDS = [
+    "product C++",
+    "product Python",
+    "tests C++",
+    "tests Python",
+    "tests other",
+    "scripts Python",
+    "scripts sh",
+    "scripts other",
+]
 BLANKED = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#(?:\\\n|[^\n])*',
     re.S | re.M,
@@ -56,8 +65,8 @@ def files_of(root, commit):
 def kind_of(path):
     """One of KINDS, "docs", or None."""
     folder, ending = path.split("/")[0], os.path.splitext(path)[1]
-    if folder in PRODUCT and ending in CPP:
-        return "product C++"
+    if folder in PRODUCT and (ending in CPP or ending == ".py"):
+        return "product C++" if ending in CPP else "product Python"
     if folder in ENDINGS and "/" in path:
         return f"{folder} {ENDINGS[folder].get(ending, 'other')}"
     return "docs" if path == "README.md" or re.fullmatch(r"docs/[^/]*\.md", path) else None

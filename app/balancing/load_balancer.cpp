@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/balancing/from_deck.hpp"
 #include "app/balancing/machine.hpp"
-#include "app/balancing/noise.hpp"
 #include "app/common/heap.hpp"
 #include "balance/delivery.hpp"
 #include "comm/clock.hpp"

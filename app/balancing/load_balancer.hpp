@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "app/balancing/balanced_cells.hpp"
-#include "app/balancing/contenders.hpp"
+#include "app/balancing/from_deck.hpp"
 #include "app/balancing/measure.hpp"
 #include "app/balancing/reference.hpp"
 #include "app/balancing/simulated_cost.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/balancing/noise.hpp"
+#include "app/balancing/from_deck.hpp"
 #include "app/engine/engine.hpp"
 #include "balance/grid/grid.hpp"
 #include "balance/model/work.hpp"

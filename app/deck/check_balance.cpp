@@ -67,4 +67,71 @@ void check_balance(const Deck& deck, const Where& where) {
     });
 }
 
+namespace {
+
+// Names of the models that know nothing of particles.
+std::vector<std::string> models_without_particles(const balance::ModelConstants& constants) {
+    std::vector<std::string> names = balance::model_names();
+    std::erase_if(names,
+                  [&](const std::string& name) { return balance::make_model(name, constants)->needs_particles(); });
+    return names;
+}
+
+// Needs of the deck that a series without particles can't meet.
+void check_needs(const std::string& lack, const Deck& deck) {
+    const auto check = [&](const balance::Contender& c, const std::string& section) {
+        if (balance::make_model(c.model, deck.balance.constants)->needs_particles())
+            throw DeckError(fmt::format("{}.model: {}, which the model {} needs; add it, or use one of {}", section,
+                                        lack, c.model,
+                                        fmt::join(models_without_particles(deck.balance.constants), ", ")));
+        if (c.partition.max_size > 0)
+            throw DeckError(fmt::format("{}.partition.max_particles_per_process: {}; add it, or leave the limit out",
+                                        section, lack));
+    };
+    for_each_contender(deck.balance, check);
+}
+
+// No series says where particles fly.
+void check_models(const Deck& deck) {
+    for_each_contender(deck.balance, [&](const balance::Contender& c, const std::string& section) {
+        if (balance::make_model(c.model, deck.balance.constants)->wants_ahead())
+            throw DeckError(fmt::format(
+                "{}.model: {} has to know where particles fly, which a series doesn't say; use r1, or exact", section,
+                c.model));
+    });
+}
+
+}  // namespace
+
+void check_replay(const Deck& deck, const balance::Grid& grid, const std::string& lack, bool optimum, int ranks) {
+    const Deck::Balance& b = deck.balance;
+    check_models(deck);
+    if (!b.processes)
+        throw DeckError(
+            "balance.processes: it is missing; give the number of processes that share the loads, as in "
+            "--set balance.processes=240");
+    const std::int64_t cells = grid.box().cells();
+    if (*b.processes < ranks || *b.processes > cells)
+        throw DeckError(
+            fmt::format("balance.processes: {} for {} on {}; use at least one per rank and at most one per cell",
+                        counted(*b.processes, "process"), counted(cells, "cell"), counted(ranks, "rank")));
+    if (b.speeds == balance::SpeedSource::given)
+        throw DeckError("balance.speeds: a replay has no machine that could give them; write measured or off");
+    if (!lack.empty()) check_needs(lack, deck);
+    check_partitions(b, grid, *b.processes);
+    if (optimum && (b.model != "exact" || b.partition.sticky || b.noise > 0 || b.work.slow.fraction > 0))
+        throw DeckError(
+            "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
+            "balance.model=exact and balance.partition.sticky=false, without balance.noise and balance.work.slow");
+}
+
+void require_partition(std::int64_t step, const std::optional<balance::Infeasible>& dead_end) {
+    if (!dead_end) return;
+    throw DeckError(fmt::format(
+        "balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; the smallest limit that "
+        "works "
+        "now is {}; use it, or more processes",
+        step, counted(dead_end->parts, "process"), counted(dead_end->limit, "particle"), dead_end->smallest));
+}
+
 }  // namespace app

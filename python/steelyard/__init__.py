@@ -8,11 +8,12 @@ import collections
 import os
 import sys
 import time
+import types
 
 import numpy as np
 
 from . import _core
-from .results import Run, columns_of, open, run, texts_of
+from .results import Run, columns_of, open, run, text_of, texts_of
 
 __all__ = ["Memory", "Replay", "Run", "open", "optimum", "partition", "quality", "replay", "run"]
 Memory = _core.Memory
@@ -21,16 +22,16 @@ Optimum = collections.namedtuple("Optimum", "seconds steps")
 
 
 class Replay:
-    """The result of replay(). names: of the contenders, the driver first. rows: the columns of balance.csv, by name.
-    costs, lbe: of each contender, what it costs and its overall LBE. steps: of the opportunities, the first of which is
-    the start. owners: of each contender that was watched, the process of each cell after each opportunity. speeds: of
-    the processes, as found at last. optimum: seconds and steps of the best schedule. notes: sentences."""
+    """The result of replay(). rows: the columns of balance.csv, by name. costs, lbe: of each contender, the driver
+    first, what it costs and its overall LBE. steps: of the opportunities, the first of which is the start. owners: of
+    each contender that was watched, the process of each cell after each opportunity. speeds: of the processes, as found
+    at last. optimum: seconds and steps of the best schedule. notes: sentences."""
 
-    def __init__(self, found):
+    def __init__(self, found, fields):
         vars(self).update(found)
         self.rows = columns_of(self.rows)
-        self.costs = {name: Cost(*cost) for name, cost in zip(self.names, self.costs)}
-        self.owners = dict(zip(self.names, self.owners))
+        self.costs = {name: Cost(*cost) for name, cost in self.costs.items()}
+        self.owners = {name: fields.shaped(owners) for name, owners in zip(self.costs, self.owners)}
         self.optimum = self.optimum and Optimum(*self.optimum)
         self.steps, self.speeds = np.array(self.steps), np.array(self.speeds)
 
@@ -40,11 +41,63 @@ class Replay:
 
     def __repr__(self):
         lines = [f"{'':16}  overall LBE  balancings  migrations  computing, s  balancing, s"]
-        for name, c in self.costs.items():
-            lbe = f"{100 * self.lbe[name]:.1f} %" if name in self.lbe else "-"
-            seconds = f"{c.computing_seconds:12.5g}  {c.balancing_seconds:12.5g}"
-            lines.append(f"{name:16}  {lbe:>11}  {c.balancings:10}  {c.migrations:10}  {seconds}")
+        for name, (computing, balancing, *counts) in self.costs.items():
+            lbe, (balancings, migrations) = 100 * self.lbe.get(name, np.nan), counts
+            lines.append(f"{name:16}{lbe:11.1f} %{balancings:12}{migrations:12}{computing:14.5g}{balancing:14.5g}")
         return "\n".join(lines)
+
+
+class Fields:
+    """The shape of a load field, [ny, nx] or [nz, ny, nx]. In the library fields are flat, x slowest."""
+
+    def __init__(self, shape, boundary):
+        words = [str(word).strip() for word in (["wall"] * len(shape) if boundary is None else boundary)]
+        if len(words) != len(shape):
+            raise ValueError(f"boundary: {len(words)} words for {len(shape)} axes; give one for each, from x on")
+        flat = 3 - len(shape)
+        self.shape = shape
+        self.grid = _core.Grid([*shape[::-1], 1][:3], [word == "periodic" for word in words] + [False] * flat, 3 - flat)
+
+    def shaped(self, flat):
+        axes = range(flat.ndim - 1)  # that come before the cells
+        whole = flat.reshape(*flat.shape[:-1], *self.shape[::-1])
+        return whole.transpose(*axes, *range(whole.ndim - 1, flat.ndim - 2, -1))
+
+    def flat(self, field, dtype=float):
+        return np.ascontiguousarray(np.transpose(field), dtype=dtype).ravel()
+
+    def answer(self, who, found, kinds, most):
+        """The values that a callable has returned."""
+        found, whole = np.asarray(found), "numbers" if "f" in kinds else "whole numbers"
+        if found.shape != self.shape or found.dtype.kind not in kinds:
+            what = f"{found.dtype} of shape {found.shape}"
+            raise ValueError(f"{who}: it returns {what}; return {whole} of shape {self.shape}")
+        if not ((found >= 0) & (found <= most)).all():
+            raise ValueError(f"{who}: it returns numbers that are not from 0 to {most:g}; return {whole} in this range")
+        return self.flat(found, float if "f" in kinds else np.int32)
+
+    def model(self, who, model, counted):
+        def update(times, counts, owner):
+            counts = self.shaped(counts) if counted else None
+            return self.answer(f"{who}.update", model.update(times, counts, self.shaped(owner)), "iuf", 1e100)
+
+        return update
+
+    def partitioner(self, who, partition):
+        def parts_of(load, parts, owner):
+            return self.answer(who, partition(self.shaped(load), parts, self.shaped(owner)), "iu", parts - 1)
+
+        return parts_of
+
+
+def criterion_of(who, criterion):
+    def decide(**now):
+        answer = getattr(criterion, "decide", criterion)(types.SimpleNamespace(**now))
+        if not isinstance(answer, (bool, np.bool_)):
+            raise ValueError(f"{who}: it returns {type(answer).__name__}; return True or False")
+        return bool(answer)
+
+    return decide
 
 
 def replay(load, processes, *, particles=None, step=None, boundary=None, model=None, partition=None, criterion=None,
@@ -61,11 +114,12 @@ def replay(load, processes, *, particles=None, step=None, boundary=None, model=N
     """
     if isinstance(load, (str, os.PathLike)):
         load, particles, step, boundary = series_of(load)
-    load = numbers(load, "load", (3, 4))
-    particles = particles if particles is None else numbers(particles, "particles", (load.ndim,), load.shape)
+    load, counted = numbers(load, "load", (3, 4)), particles is not None
+    particles = numbers(particles, "particles", (load.ndim,), load.shape) if counted else None
     step = numbers(np.arange(len(load)) if step is None else step, "step", (1,), load.shape[:1])
-    if not np.array_equal(step, np.floor(step)):
-        raise ValueError("step: it holds no whole numbers; give the step of each entry")
+    if (step != np.floor(step)).any() or (np.diff(step) <= 0).any() or step[0] < 0 or step[-1] > 1e15:
+        raise ValueError("step: they are no whole numbers that ascend from 0 or more up to 10^15; give others")
+    fields = Fields(load.shape[1:], boundary)
     driver = dict(keys, processes=processes, model=model, partition=partition, criterion=criterion)
     driver = {key: value for key, value in driver.items() if value is not None}
     own, compared = [own_parts(driver)], []
@@ -80,17 +134,25 @@ def replay(load, processes, *, particles=None, step=None, boundary=None, model=N
         own[0].pop("name", None)  # the driver has the name of its model
     words = texts_of({f"balance.{key}": value for key, value in driver.items()})
     words += texts_of(({"balance.compare": compared} if compared else {}) | (settings or {}))
-    text = Run.text(deck) if deck else ""
+    text = text_of(deck) if deck else ""
     names = [parts["name"] for parts in own if "name" in parts]
     if len(set(names)) < len(names):
         raise ValueError(f"compare: of {', '.join(names)}, two are the same; give one a name")
-    return Replay(
-        _core.replay(
-            lambda t: (doubles(load[t]), None if particles is None else doubles(particles[t])),
-            step.astype(np.int64), grid_of(load[0], boundary), particles is not None, (text, str(deck), words),
-            own, optimum, owners, progress or Line(),
-        )
-    )  # fmt: skip
+    for parts in own:
+        who = parts.get("name", "driver")
+        if "model" in parts:
+            parts["model"] = fields.model(who, parts["model"], counted)
+        if "criterion" in parts:
+            parts["criterion"] = criterion_of(who, parts["criterion"])
+        if "partition" in parts:
+            parts["partition"] = fields.partitioner(who, parts["partition"])
+
+    def entry(t):
+        return fields.flat(load[t]), fields.flat(particles[t]) if counted else None
+
+    step, progress = step.astype(np.int64), progress or Line()
+    found = _core.replay(entry, step, fields.grid, counted, text, str(deck), words, own, optimum, owners, progress)
+    return Replay(found, fields)
 
 
 def optimum(load, processes, partition=None, **keys):
@@ -103,35 +165,38 @@ def optimum(load, processes, partition=None, **keys):
 def partition(load, parts, kind="chain", *, speeds=(), particles=None, boundary=None, memory=None, **options):
     """The part of each cell, an array like load ([ny, nx] or [nz, ny, nx]).
 
-    speeds: of each part.  particles: of each cell, for max_particles_per_process.  options: as in a deck's section
-    balance.partition.  memory: a Memory, kept from one call to the next, for sticky cuts.
+    load: numbers >= 0; whole ones are used as they are.  speeds: of each part.  particles: of each cell, for a limit.
+    options: as in a deck's section balance.partition.  memory: a Memory, kept from call to call, for sticky cuts.
     """
     load = numbers(load, "load", (2, 3))
-    particles = particles if particles is None else numbers(particles, "particles", (load.ndim,), load.shape)
-    entry = doubles(load), None if particles is None else doubles(particles)
+    counts = np.zeros(0, int) if particles is None else numbers(particles, "particles", (load.ndim,), load.shape)
+    for name, values in ("load", load), ("particles", counts):
+        if (
+            not ((values >= 0) & (values < np.inf)).all()
+            or values.dtype.kind in "iu"
+            and values.sum(dtype=float) > 2**61
+        ):
+            raise ValueError(f"{name}: it holds negative, infinite or too large numbers; give numbers >= 0")
+    if load.dtype.kind == "f":
+        load = np.rint(load * (2.0**61 / load.size / max(load.max(), 1e-290)))
+    fields = Fields(load.shape, boundary)
     keys = {"processes": parts, "model": "exact", "partition": {"kind": kind, **options}}
     words = texts_of({f"balance.{key}": value for key, value in keys.items()})
-    return _core.partition(entry, grid_of(load, boundary), words, speeds_of(speeds), memory or Memory())
+    flat, speeds = (fields.flat(load, int), fields.flat(counts, int)), speeds_of(speeds, parts)
+    return fields.shaped(np.array(_core.partition(*flat, fields.grid, words, speeds, memory or Memory()), np.int32))
 
 
-def quality(load, owner, parts=None, *, speeds=(), before=None, particles=None, boundary=None):
+def quality(load, owner, parts=None, *, speeds=(), boundary=None):
     """Numbers on a partition: loads of the parts, their mean and maximum, LBE, imbalance (maximum over mean, less 1),
-    and ghost cells. With the owners before: cells and particles that move. speeds: of each part; the LBE is then that
-    of the times."""
+    and ghost cells. speeds: of each part; LBE and imbalance are then those of the times."""
     load, owner = numbers(load, "load", (2, 3)), np.asarray(owner)
-    parts, grid = parts or int(owner.max(initial=0)) + 1, grid_of(load, boundary)
-    found = {"ghost_cells": _core.ghosts(owner, grid, parts)}
-    loads = np.bincount(owner.ravel(), weights=doubles(load).ravel(), minlength=parts)
+    fields, parts = Fields(load.shape, boundary), parts or int(np.max(owner, initial=0)) + 1
+    ghosts = _core.ghosts(fields.answer("owner", owner, "iu", parts - 1), fields.grid, parts)
+    loads = np.bincount(owner.ravel(), weights=load.ravel(), minlength=parts)
     speed = np.array(speeds_of(speeds, parts) or np.ones(parts))
-    times = loads * (speed.mean() / speed)
-    lbe = loads.mean() / times.max() if times.max() > 0 else 1.0
-    found |= {"loads": loads, "mean": loads.mean(), "largest": loads.max(), "lbe": lbe, "imbalance": 1 / lbe - 1}
-    if before is not None:
-        moved = owner != numbers(before, "before", (load.ndim,), load.shape)
-        found["cells_moved"] = int(moved.sum())
-        if particles is not None:
-            found["particles_moved"] = int(numbers(particles, "particles", (load.ndim,), load.shape)[moved].sum())
-    return found
+    slowest = (loads * (speed.mean() / speed)).max()
+    lbe = loads.mean() / slowest if slowest > 0 else 1.0
+    return dict(loads=loads, mean=loads.mean(), largest=loads.max(), lbe=lbe, imbalance=1 / lbe - 1, ghost_cells=ghosts)
 
 
 def series_of(path):
@@ -159,24 +224,11 @@ def numbers(values, name, axes, shape=None):
     return values
 
 
-def doubles(values):
-    return np.ascontiguousarray(values, dtype=np.float64)
-
-
-def speeds_of(speeds, parts=None):
+def speeds_of(speeds, parts):
     speeds = np.asarray(speeds, dtype=float)
-    if not (np.isfinite(speeds) & (speeds > 0)).all() or speeds.size and parts not in (None, speeds.size):
+    if not (np.isfinite(speeds) & (speeds > 0)).all() or speeds.size not in (0, parts):
         raise ValueError("speeds: they are not all > 0, or not as many as parts; give one for each part")
     return speeds.ravel().tolist()
-
-
-def grid_of(field, boundary):
-    words = ["wall"] * field.ndim if boundary is None else [str(word).strip() for word in boundary]
-    if len(words) != field.ndim:
-        raise ValueError(f"boundary: it has {len(words)} words for {field.ndim} axes; give one for each, from x on")
-    flat = 3 - field.ndim
-    periodic = [word == "periodic" for word in words] + [False] * flat
-    return _core.Grid([*field.shape[::-1]] + [1] * flat, periodic, field.ndim)
 
 
 def own_parts(entry, driver=None):
@@ -199,7 +251,7 @@ def own_parts(entry, driver=None):
         names.append(name)
         del entry[key]
     if "name" in own:
-        own["name"] = entry.get("name") or "/".join(map(str, names))
+        own["name"] = entry.get("name") or "/".join(map(str, names[: 1 if driver is None else 3]))
     if "model" in own:
         entry["model"] = "exact"
     return own

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs of the program, and their results as arrays by name."""
 import csv
-import glob
 import io
 import json
 import os
@@ -23,13 +22,9 @@ def texts_of(settings):
     return [f"{key}={json.dumps(value, default=plain)}" for key, value in settings.items()]
 
 
-def array_of(texts):
-    for kind in (int, float):
-        try:
-            return np.array([kind(text) for text in texts], dtype=kind)
-        except (ValueError, OverflowError):
-            pass
-    return np.array(texts, dtype=str)
+def text_of(path):
+    with io.open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def columns_of(text):
@@ -38,53 +33,46 @@ def columns_of(text):
     return {name: array_of(values) for name, values in zip(head, zip(*rows) if rows else [()] * len(head))}
 
 
+def array_of(texts):
+    for kind in (int, float):
+        try:
+            return np.array([kind(text) for text in texts], dtype=kind)
+        except ValueError:
+            pass
+    return np.array(texts)
+
+
 class Run:
-    """The results of a run. Each table is an attribute: `run.balance` has the columns of balance.csv, {name: array}. A
-    restart goes on with the tables, so they tell of all starts. summary: of the last start. starts: the steps of all.
-    """
+    """The results in an output directory. Each table, JSON file and deck is an attribute, read when first asked for:
+    `run.balance` has the columns of balance.csv, {name: array}, `run.summary` is the dictionary of summary.json. A
+    restart goes on with the tables, so they tell of all starts."""
+
+    READERS = {".csv": columns_of, ".json": json.loads, ".yaml": str}
 
     def __init__(self, out):
         self.out = os.fspath(out)
-        if not os.path.isfile(os.path.join(self.out, "run.json")):
-            raise FileNotFoundError(f"{self.out}: it holds no results of a run; give the directory behind --out")
-
-    @staticmethod
-    def text(*path):
-        with io.open(os.path.join(*path), encoding="utf-8") as file:
-            return file.read()
+        if not os.path.isfile(os.path.join(out, "run.json")):
+            raise FileNotFoundError(f"{out}: it holds no results; give the directory behind --out")
 
     def __getattr__(self, name):
-        path = os.path.join(self.out, f"{name}.csv") if not name.startswith("_") else ""
-        if not os.path.isfile(path):
-            raise AttributeError(f"there is no {name}; there are {', '.join(dir(self))}")
-        vars(self)[name] = columns_of(self.text(path))
-        return vars(self)[name]
+        if not name.startswith("_"):
+            for ending, read in self.READERS.items():
+                if os.path.isfile(path := os.path.join(self.out, name + ending)):
+                    return vars(self).setdefault(name, read(text_of(path)))
+        raise AttributeError(f"{name}: no such result; there are {', '.join(dir(self))}")
 
     def __dir__(self):
-        tables = [os.path.basename(path)[:-4] for path in glob.glob(os.path.join(glob.escape(self.out), "*.csv"))]
-        return ["deck", "fields", "starts", "steps", "summary", *sorted(tables)]
+        files = map(os.path.splitext, sorted(os.listdir(self.out)))
+        return ["fields", *(name for name, ending in files if ending in self.READERS)]
 
-    summary = property(lambda self: json.loads(self.text(self.out, "summary.json")), doc="summary.json")
-    deck = property(lambda self: self.text(self.out, "deck.yaml"), doc="the effective deck")
-
-    @property
-    def starts(self):
-        """The steps at which the program started, at first and by restarts."""
-        return [start["step"] for start in json.loads(self.text(self.out, "run.json"))["starts"]]
-
-    @property
-    def steps(self):
-        """The steps of the cell fields."""
-        return sorted(
-            int(found[1]) for name in os.listdir(self.out) if (found := re.fullmatch(r"fields_(\d+)\.h5", name))
-        )
-
-    def fields(self, step):
-        """The cell fields of a step: {name: array [ny, nx] or [nz, ny, nx]}."""
+    def fields(self, step=None):
+        """The cell fields of a step: {name: array [ny, nx] or [nz, ny, nx]}. Without a step: all steps with fields."""
+        if step is None:
+            return sorted(int(step) for step in re.findall(r"fields_(\d+)\.h5", " ".join(os.listdir(self.out))))
         import h5py  # not needed for tables
 
         with h5py.File(os.path.join(self.out, f"fields_{step}.h5"), "r") as file:
-            return {name: values[()] for name, values in file.items() if isinstance(values, h5py.Dataset)}
+            return {name: values[()] for name, values in file.items()}
 
 
 def open(out):
@@ -96,26 +84,24 @@ def run(deck, out, ranks=1, set=(), *, options=(), program=None, mpiexec=None):
     """Runs a deck with the program, and returns open(out). Ctrl-C ends the run, with a checkpoint.
 
     set: {"section.key": value}.  options: further words of the command line, such as ["--force"].
-    Throws RuntimeError with the words of the program if it ends with another code than 0.
+    Throws RuntimeError with the program's words if its exit code is not 0.
     """
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../steelyard")
-    program = program or (beside if os.path.isfile(beside) else shutil.which("steelyard") or "steelyard")
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../steelyard")  # in a build
+    program = program or (beside if os.path.isfile(beside) else "steelyard")
     command = [mpiexec or shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks), program, "run", deck]
     command += ["--out", out, *(word for text in texts_of(dict(set)) for word in ("--set", text)), *options]
     words = []
-    # In a session of its own, so that Ctrl-C does not end the launcher before the ranks have their checkpoint.
+    # In a session of its own, so Ctrl-C does not end the launcher before the ranks have written their checkpoint.
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True) as job:
         try:
             for line in job.stderr:
                 words.append(line)
                 sys.stderr.write(line)
-            code = job.wait()
-        except BaseException:
+        except KeyboardInterrupt:
             job.send_signal(signal.SIGINT)
-            job.stderr.close()
-            job.wait()
+            job.communicate()
             raise
-    if code != 0:
-        said = [line for line in words if line.startswith("steelyard:")] or words[-3:]
-        raise RuntimeError(f"exit code {code}: {''.join(said).strip()}")
+    if job.returncode != 0:
+        said = [line for line in words if line.startswith("steelyard: error")] or words[-3:]
+        raise RuntimeError(f"exit code {job.returncode}: {''.join(said).strip()}")
     return open(out)

@@ -3,16 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/limits.hpp"
 #include "app/run/memory.hpp"
 #include "balance/grid/field.hpp"
 #include "balance/replay.hpp"
 #include "comm/file/durable.hpp"
-#include "tools/replay/replay_checks.hpp"
 
 namespace app {
 namespace {
@@ -70,24 +72,33 @@ void LoadSeriesReader::check_steps() {
         return InputError(fmt::format("{}: {} has {} for {} of {}; give one for each", path_, step_name,
                                       counted(std::ssize(found), "step"), counted(times(), "time"), load_name));
     });
-    agreed(comm_, [&] { require_ascending(found, path_); });
+    const bool ascending = std::adjacent_find(found.begin(), found.end(), std::greater_equal<>()) == found.end();
+    comm::require(comm_, ascending && found.front() >= 0 && found.back() <= last_step, [&] {
+        return InputError(
+            fmt::format("{}: the numbers in {} do not ascend from 0 or more up to 10^15; give each time a "
+                        "later step",
+                        path_, step_name));
+    });
     steps_ = found;
 }
 
 // Looks at every number once.
 void LoadSeriesReader::find_scale() {
-    SeriesNumbers numbers;
+    balance::SeriesNumbers numbers;
     for (std::int64_t t = 0; t < times(); ++t) {
-        numbers.see(file_.home(load_name, t), has_particles_ ? file_.home(particles_name, t) : std::vector<double>());
-        comm_.sum(numbers.bad);
-        agreed(comm_, [&] { require_entry(numbers, t, path_); });
+        std::array bad = numbers.see(file_.home(load_name, t),
+                                     has_particles_ ? file_.home(particles_name, t) : std::vector<double>());
+        comm_.sum(bad);
+        const std::string flaw = balance::SeriesNumbers::flaw_of_entry(bad, t);
+        comm::require(comm_, flaw.empty(), [&] { return InputError(path_ + ": " + flaw); });
     }
     // Largest numbers of all ranks. Numbers >= 0 have the order of their bits.
     std::array bits{std::bit_cast<std::int64_t>(numbers.largest), std::bit_cast<std::int64_t>(numbers.most_particles)};
     comm_.max(bits);
     numbers.largest = std::bit_cast<double>(bits[0]), numbers.most_particles = std::bit_cast<double>(bits[1]);
     const std::int64_t cells = grid_.box().cells();
-    agreed(comm_, [&] { require_sums(numbers, cells, path_); });
+    const std::string flaw = numbers.flaw(cells);
+    comm::require(comm_, flaw.empty(), [&] { return InputError(path_ + ": " + flaw); });
     scale_ = balance::series_scale(numbers.largest, cells);
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "app/balancing/from_deck.hpp"
 #include "app/balancing/load_balancer.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
@@ -22,7 +23,6 @@
 #include "comm/file/durable.hpp"
 #include "comm/team.hpp"
 #include "tools/replay/load_series.hpp"
-#include "tools/replay/replay_checks.hpp"
 #include "tools/replay/replay_report.hpp"
 
 namespace app {
@@ -92,7 +92,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
     if (!series.has_particles()) deck.balance.constants.start = balance::Start::uniform;
     const std::string lack = series.has_particles() ? "" : options.loads + " has no dataset /particles";
     agreed(comm, [&] {
-        check_replayable(deck, {series.grid(), lack}, options.optimum, comm.size());
+        check_replay(deck, series.grid(), lack, options.optimum, comm.size());
         check_formats(deck.output, series.grid());
     });
     const std::vector<std::int64_t> opportunities = opportunities_of(series, deck.balance.every);
@@ -121,7 +121,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
         const balance::ProcessBoxes in_use = replay.state().models.front().partition;
         const balance::Outcome outcome =
             replay.balance(step, series.cells(t), disturbance_of(deck, setting.hosts.processes_of(comm.rank()), step));
-        agreed(comm, [&] { require_partition(step, outcome); });
+        agreed(comm, [&] { require_partition(step, outcome.dead_end); });
         rows.add(outcome.rows);
         if (resources) add_resources(*resources, outcome.resources, processes, team);
         if (t > 0 && !deck.output.balance_formats.empty())

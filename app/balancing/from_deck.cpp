@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "app/balancing/contenders.hpp"
+#include "app/balancing/from_deck.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <array>
+
+#include "md/random.hpp"
 
 namespace app {
 namespace {
@@ -76,6 +79,30 @@ std::vector<std::string> never_balanced(std::span<const BalancedModel> models) {
                         b.label, b.contender.criterion.name, 100 * h.sum_mean / h.sum_max));
     }
     return sentences;
+}
+
+std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, const balance::Range& processes) {
+    std::vector<double> factors;
+    if (noise == 0) return factors;
+    const std::uint64_t of_step = seed + md::mix(static_cast<std::uint64_t>(step));
+    for (std::int64_t p = processes.begin; p < processes.end; ++p)
+        factors.push_back(std::max(0.0, 1 + noise * md::normal_pair(of_step, p)[0]));
+    return factors;
+}
+
+std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
+                                      std::int64_t step, const balance::Range& hosted) {
+    std::vector<double> seconds = noise_of(noise, ~seed, step, hosted);
+    seconds.resize(hosted.size(), 1);
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+        seconds[i] /= balance::speed_of(slow, hosted.begin + static_cast<std::int64_t>(i), step);
+    return seconds;
+}
+
+balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::Range& hosted, std::int64_t step) {
+    const Deck::Balance& b = deck.balance;
+    return {noise_of(b.noise, deck.system.seed, step, hosted),
+            counted_reference(b.work.slow, b.noise, deck.system.seed, step, hosted)};
 }
 
 }  // namespace app

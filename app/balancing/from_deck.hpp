@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The contenders of a deck's section balance, for the library balance, and what a report says of them. No engine is
-// needed, so replays and programs without MPI use this too.
+// From a deck's section balance to the library balance: policy, contenders, noise on times for studies of how models
+// bear it; and what a report says of contenders. No engine is needed, so programs without MPI use this too.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/deck/deck.hpp"
-#include "balance/round.hpp"
+#include "balance/replay.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {
@@ -34,5 +34,17 @@ balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes,
 /// The contenders that a deck compares with its driver. Collective.
 std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
                                           const comm::Communicator& comm);
+
+/// Factors for the times of some processes, of relative noise `noise`, by the deck's seed and the step. Empty where
+/// there is none.
+std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, const balance::Range& processes);
+
+/// By counted work: the reference takes 1 on a process with speed 1. hosted: the processes; noise, seed: relative
+/// noise, another one than that of their times.
+std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
+                                      std::int64_t step, const balance::Range& hosted);
+
+/// The disturbance of a replay by its deck: noise on times, and times of the reference.
+balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::Range& hosted, std::int64_t step);
 
 }  // namespace app
