@@ -184,8 +184,8 @@ private:
         if (driver_ && s_.policy.finds_speeds() && measured_.reference)
             all_.speeds.learn(s_.team, hosted_by(s_), *measured_.reference, s_.meter);
         const std::vector<double> at_mean_speed = all_.speeds.at_mean_speed(times, hosted_by(s_).begin);
-        if (b_.model->sees_all())
-            return evaluate_all(*b_.model, s_.team, s_.grid, b_.partition, cells_.counts, at_mean_speed);
+        if (b_.whole_model)
+            return as_integers(s_.team, s_.grid, b_.whole_model(b_.partition, at_mean_speed, cells_.counts));
         const auto loads_of = [&](const ProcessCells& cells) {
             s_.meter.part(RoundPart::model, std::min(s_.hosts.processes(), most_concluded), cells.cells());
             return evaluate(*b_.model, s_.team, s_.grid, cells, cells_.counts, b_.state, at_mean_speed, cells_.work,

@@ -51,6 +51,10 @@ struct Policy {
     bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }
 };
 
+/// A model of a team of one that looks at all processes at once: from the cells of each, their seconds a step and the
+/// counts of all cells to a load of each cell, >= 0, in any unit.
+using WholeModel =
+    std::function<std::vector<double>(const ProcessBoxes&, std::span<const double>, std::span<const CellCounts>)>;
 /// As make_partition().
 using Partitioner = std::function<ProcessBoxes(const PartitionInput&, const PartitionOptions&, Scattered<Split>&)>;
 
@@ -65,7 +69,9 @@ struct BalancedModel {
     std::vector<double> state{};  ///< of each cell of this member's home
     Watch watch{};
     History history{};
-    Partitioner partitioner = make_partition;  ///< a team of one may have its own
+    // A team of one may have its own.
+    WholeModel whole_model{};  ///< in the place of `model`, if there is one
+    Partitioner partitioner = make_partition;
 };
 
 /// The state of a run's rounds, from one to the next.

@@ -29,35 +29,15 @@ std::span<const T> span_of(const Array<T>& array) {
     return {array.data(), static_cast<std::size_t>(array.size())};
 }
 template <class T>
-py::array_t<T> copy_of(std::span<const T> values) {
-    return py::array_t<T>(std::ssize(values), values.data());
+Array<T> array_of(std::span<const T> values) {
+    return Array<T>(std::ssize(values), values.data());
 }
 
-std::vector<std::int32_t> owners_of(const Grid& grid, const balance::ProcessBoxes& all) {
-    std::vector<std::int32_t> owner(grid.box().cells());
-    balance::Owners(grid, grid.box(), all).for_each([&](std::size_t cell, std::int32_t p) { owner[cell] = p; });
+Array<std::int32_t> owners_of(const Grid& grid, const balance::ProcessBoxes& all) {
+    Array<std::int32_t> owner(grid.box().cells());
+    balance::Owners(grid, grid.box(), all).for_each([to = owner.mutable_data()](auto cell, auto p) { to[cell] = p; });
     return owner;
 }
-
-struct OwnModel final : balance::LoadModel {
-    OwnModel(const Grid& g, py::object c) : grid(g), call(std::move(c)) {}
-    double first_state(const balance::CellCounts&) const override { return 0; }
-    bool needs_particles() const override { return false; }
-    bool sees_all() const override { return true; }
-    void update(const balance::ProcessView&, const balance::Totals&, std::span<double>) const override {}
-    void update_all(const balance::ProcessBoxes& owners, std::span<const double> times,
-                    std::span<const balance::CellCounts> counts, std::span<double> load) override {
-        const py::gil_scoped_acquire held;
-        std::vector<std::int32_t> particles;
-        for (const balance::CellCounts& c : counts) particles.push_back(c.n);
-        const auto found =
-            call(copy_of(times), copy_of<std::int32_t>(particles), copy_of<std::int32_t>(owners_of(grid, owners)))
-                .cast<Array<double>>();
-        std::ranges::copy(span_of(found), load.begin());
-    }
-    Grid grid;
-    py::object call;
-};
 
 // The loss is that of the criterion menon.
 struct OwnCriterion final : balance::Criterion {
@@ -82,25 +62,29 @@ struct OwnCriterion final : balance::Criterion {
 // own: name, model, criterion, criterion_name, partition, as far as the contender has its own.
 void give(balance::BalancedModel& b, const py::dict& own, const Grid& grid) {
     if (own.contains("name")) b.label = own["name"].cast<std::string>();
-    if (own.contains("model")) b.model = std::make_unique<OwnModel>(grid, own["model"]);
     if (own.contains("criterion")) {
         b.criterion = std::make_unique<OwnCriterion>(own["criterion"]);
         b.contender.criterion.name = own["criterion_name"].cast<std::string>();
     }
-    if (!own.contains("partition")) return;
-    b.partitioner = [&b, call = py::object(own["partition"])](const balance::PartitionInput& in,
-                                                              const balance::PartitionOptions& options, auto&) {
-        const py::gil_scoped_acquire held;
-        const auto part =
-            call(copy_of(in.load), options.processes, copy_of<std::int32_t>(owners_of(in.grid, b.partition)))
-                .cast<Array<std::int32_t>>();
-        return all_of(lines_of(in.grid, span_of(part), options.processes));
-    };
+    if (own.contains("model"))
+        b.whole_model = [&grid, call = py::object(own["model"])](const auto& owners, auto times, auto counts) {
+            const py::gil_scoped_acquire held;
+            std::vector<std::int32_t> n;
+            for (const balance::CellCounts& c : counts) n.push_back(c.n);
+            return call(array_of(times), array_of<std::int32_t>(n), owners_of(grid, owners))
+                .template cast<std::vector<double>>();
+        };
+    if (own.contains("partition"))
+        b.partitioner = [&b, &grid, call = py::object(own["partition"])](const auto& in, const auto& options, auto&) {
+            const py::gil_scoped_acquire held;
+            const auto part = call(array_of(in.load), options.processes, owners_of(grid, b.partition))
+                                  .template cast<Array<std::int32_t>>();
+            return all_of(lines_of(grid, span_of(part), options.processes));
+        };
 }
 
 // An entry of a series: loads, and particles or nothing.
-using Entry = std::pair<Array<double>, std::optional<Array<double>>>;
-std::span<const double> counts_in(const Entry& e) { return e.second ? span_of(*e.second) : std::span<const double>(); }
+using Entry = std::pair<Array<double>, Array<double>>;
 
 void require(const std::string& flaw) {
     if (!flaw.empty()) throw py::value_error("the series: " + flaw);
@@ -123,7 +107,7 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     std::vector<std::int64_t> times;  // opportunities, the first of which is the start
     for (std::int64_t t = 0; t < std::ssize(steps); ++t) {
         const auto e = entry(t).cast<Entry>();
-        require(numbers.flaw_of_entry(numbers.see(span_of(e.first), counts_in(e)), t));
+        require(numbers.flaw_of_entry(numbers.see(span_of(e.first), span_of(e.second)), t));
         if (t == 0 || steps[t] % std::max<std::int64_t>(deck.balance.every, 1) == 0) times.push_back(t);
     }
     require(numbers.flaw(cells));
@@ -143,7 +127,7 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     for (std::size_t i = 0; i < times.size(); ++i) {
         const std::int64_t step = steps[times[i]];
         const auto e = entry(times[i]).cast<Entry>();
-        const std::span<const double> counts = counts_in(e);
+        const std::span<const double> counts = span_of(e.second);
         balance::HomeCells home;
         for (const double load : span_of(e.first)) home.work.push_back(balance::to_ticks(load * scale));
         home.counts.resize(cells);
@@ -158,7 +142,7 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
         for (const balance::Row& row : outcome.rows)
             for (const auto& c : columns) rows += &c == &columns.front() ? '\n' : ',', c.append(row, rows);
         for (std::size_t m = 0; m < owners.size(); ++m)
-            std::ranges::copy(owners_of(grid, models[m].partition), owners[m].mutable_data(i, 0));
+            std::ranges::copy(span_of(owners_of(grid, models[m].partition)), owners[m].mutable_data(i, 0));
         if (PyErr_CheckSignals() != 0) throw py::error_already_set();
         progress(i + 1, times.size());
     }
@@ -178,24 +162,16 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
 
 using Memory = balance::Scattered<balance::Split>;
 
-std::vector<std::int32_t> partition(const std::vector<std::int64_t>& load, const std::vector<std::int64_t>& size,
-                                    const Grid& grid, const std::vector<std::string>& settings,
-                                    const std::vector<double>& given, Memory& memory) {
+Array<std::int32_t> partition(const std::vector<std::int64_t>& load, const std::vector<std::int64_t>& size,
+                              const Grid& grid, const std::vector<std::string>& settings,
+                              const std::vector<double>& given, Memory& memory) {
     const app::Deck deck = deck_of("", "", settings, grid, !size.empty(), false);
     const balance::SerialTeam team;
     const balance::PartitionOptions options = policy_of(deck.balance, *deck.balance.processes, {}).partition;
     const balance::Hosts hosts(options.processes, 1);
     balance::Speeds speeds(options.processes);
     if (!given.empty()) speeds.set(given);
-    std::optional<balance::Infeasible> dead_end;
-    try {
-        const py::gil_scoped_release free;
-        return owners_of(grid, make_partition({team, grid, hosts, load, size, speeds.targets()}, options, memory));
-    } catch (const balance::Infeasible& found) {
-        dead_end = found;
-    }
-    app::require_partition(0, dead_end);
-    return {};
+    return owners_of(grid, make_partition({team, grid, hosts, load, size, speeds.targets()}, options, memory));
 }
 
 std::int64_t ghosts(const Array<std::int32_t>& owner, const Grid& grid, std::int64_t parts) {
@@ -206,6 +182,7 @@ std::int64_t ghosts(const Array<std::int32_t>& owner, const Grid& grid, std::int
 
 PYBIND11_MODULE(_core, m) {
     py::register_exception<app::RunError>(m, "Error", PyExc_ValueError);
+    py::register_exception<balance::Infeasible>(m, "Infeasible", PyExc_ValueError);
     py::class_<Grid>(m, "Grid").def(
         py::init([](const std::array<int, 3>& cells, const std::array<bool, 3>& periodic, int dimensions) {
             return Grid{cells, periodic, dimensions};

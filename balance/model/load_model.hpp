@@ -17,8 +17,6 @@
 
 namespace balance {
 
-struct ProcessBoxes;
-
 /// Counts of a cell, known without measuring: particles in it, in the 3 x 3 and in the 5 x 5 cells around it.
 struct CellCounts {
     std::int32_t n = 0, n3 = 0, n5 = 0;
@@ -119,12 +117,6 @@ public:
     virtual bool needs_particles() const { return true; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
     virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;
-    /// Whether update_all() takes the place of contribution() and update(), for a model on a team of one that looks at
-    /// all processes at once.
-    virtual bool sees_all() const { return false; }
-    /// owners: the cells of all processes. times: seconds a step of each. counts, load: of all cells, x slowest.
-    virtual void update_all(const ProcessBoxes& /*owners*/, std::span<const double> /*times*/,
-                            std::span<const CellCounts> /*counts*/, std::span<double> /*load*/) {}
     /// The result of learn(). set_memory(memory()) on another object makes it equal.
     virtual std::vector<double> memory() const { return {}; }
     virtual void set_memory(std::span<const double>) {}

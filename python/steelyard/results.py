@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Runs of the program, and their results as arrays by name."""
 import csv
-import io
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -15,21 +15,12 @@ import numpy as np
 
 def texts_of(settings):
     """`key.path=value` of a dictionary of settings."""
-
-    def plain(value):
-        return value.tolist() if hasattr(value, "tolist") else str(value)
-
-    return [f"{key}={json.dumps(value, default=plain)}" for key, value in settings.items()]
-
-
-def text_of(path):
-    with io.open(path, encoding="utf-8") as file:
-        return file.read()
+    return [f"{key}={json.dumps(value, default=lambda x: x.tolist())}" for key, value in settings.items()]
 
 
 def columns_of(text):
     """The columns of a CSV text, {name: array}. A last line without an end is left out."""
-    head, *rows = csv.reader(io.StringIO(text[: text.rfind("\n") + 1]))
+    head, *rows = csv.reader(text[: text.rfind("\n") + 1].splitlines())
     return {name: array_of(values) for name, values in zip(head, zip(*rows) if rows else [()] * len(head))}
 
 
@@ -58,7 +49,7 @@ class Run:
         if not name.startswith("_"):
             for ending, read in self.READERS.items():
                 if os.path.isfile(path := os.path.join(self.out, name + ending)):
-                    return vars(self).setdefault(name, read(text_of(path)))
+                    return vars(self).setdefault(name, read(pathlib.Path(path).read_text("utf-8")))
         raise AttributeError(f"{name}: no such result; there are {', '.join(dir(self))}")
 
     def __dir__(self):
@@ -81,11 +72,8 @@ def open(out):
 
 
 def run(deck, out, ranks=1, set=(), *, options=(), program=None, mpiexec=None):
-    """Runs a deck with the program, and returns open(out). Ctrl-C ends the run, with a checkpoint.
-
-    set: {"section.key": value}.  options: further words of the command line, such as ["--force"].
-    Throws RuntimeError with the program's words if its exit code is not 0.
-    """
+    """Runs a deck with the program, and returns open(out). Ctrl-C ends the run, with a checkpoint. Throws RuntimeError
+    with the program's words. set: {"section.key": value}. options: words of the command line, as ["--force"]."""
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../steelyard")  # in a build
     program = program or (beside if os.path.isfile(beside) else "steelyard")
     command = [mpiexec or shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks), program, "run", deck]

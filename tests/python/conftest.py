@@ -11,7 +11,7 @@ import program
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(program.options.binary)), "python"))
 pytest.importorskip("steelyard._core", reason="the Python package is not built")
 
-SHAPES = {2: (14, 16, 20), 3: (10, 4, 6, 8)}
+SHAPES = {2: (10, 16, 20), 3: (8, 4, 6, 8)}
 
 
 class Series:

@@ -25,7 +25,7 @@ CRITERIA = ["gain", "every", "never", "threshold", "menon", "zhai", "procassini"
 def contenders(models):
     """All pairs of a model and a kind, of a model and a criterion, and of a criterion and a kind."""
     pairs = [(m, k, CRITERIA[(i + j) % len(CRITERIA)]) for i, m in enumerate(models) for j, k in enumerate(KINDS)]
-    pairs += [(m, KINDS[(i + j) % len(KINDS)], c) for i, c in enumerate(CRITERIA) for j, m in enumerate(models)]
+    pairs += [(m, KINDS[(i + j) % len(KINDS)], c) for i, c in enumerate(CRITERIA) for j, m in enumerate(models[::3])]
     return [dict(model=m, partition=dict(kind=k), criterion=c) for m, k, c in dict.fromkeys(pairs)]
 
 
@@ -57,11 +57,11 @@ def test_all_names(tmp_path, series, counted):
     same_rows(found, rows)
     same_rows(steelyard.replay(path, compare=compare, **keys), rows)
     told = summary(tmp_path / "out")
-    assert found.lbe == told["overall_lbe"] and found.names == list(told["contenders"])
+    assert found.lbe == told["overall_lbe"] and list(found.costs) == list(told["contenders"])
     for name, cost in found.costs.items():
         assert {k: v for k, v in told["contenders"][name].items() if k != "seconds"} == cost._asdict()
     assert found.owners["a1"].shape == series.load.shape and found.owners["a1"].max() == 8
-    assert np.array_equal(found[found.names[-1]]["step"], series.step[1:])
+    assert np.array_equal(found["a1"]["step"], series.step[1:])
 
 
 def test_speeds(tmp_path, series):
