@@ -33,6 +33,13 @@ Array<T> array_of(std::span<const T> values) {
     return Array<T>(std::ssize(values), values.data());
 }
 
+// Other threads of Python go on meanwhile.
+template <class Work>
+auto without_lock(Work work) {
+    const py::gil_scoped_release free;
+    return work();
+}
+
 Array<std::int32_t> owners_of(const Grid& grid, const balance::ProcessBoxes& all) {
     Array<std::int32_t> owner(grid.box().cells());
     balance::Owners(grid, grid.box(), all).for_each([to = owner.mutable_data()](auto cell, auto p) { to[cell] = p; });
@@ -71,8 +78,9 @@ void give(balance::BalancedModel& b, const py::dict& own, const Grid& grid) {
             const py::gil_scoped_acquire held;
             std::vector<std::int32_t> n;
             for (const balance::CellCounts& c : counts) n.push_back(c.n);
-            return call(array_of(times), array_of<std::int32_t>(n), owners_of(grid, owners))
-                .template cast<std::vector<double>>();
+            const auto load = call(array_of(times), array_of<std::int32_t>(n), owners_of(grid, owners))
+                                  .template cast<Array<double>>();
+            return std::vector<double>(load.data(), load.data() + load.size());
         };
     if (own.contains("partition"))
         b.partitioner = [&b, &grid, call = py::object(own["partition"])](const auto& in, const auto& options, auto&) {
@@ -133,11 +141,9 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
         home.counts.resize(cells);
         if (counted)
             home.counts = balance::counts_around(std::vector<std::int64_t>(counts.begin(), counts.end()), grid);
-        balance::Outcome outcome;
-        {
-            const py::gil_scoped_release free;
-            outcome = run.balance(step, std::move(home), disturbance_of(deck, {0, processes}, step));
-        }
+        const balance::Outcome outcome = without_lock([&] {
+            return run.balance(step, std::move(home), disturbance_of(deck, {0, processes}, step));
+        });
         app::require_partition(step, outcome.dead_end);
         for (const balance::Row& row : outcome.rows)
             for (const auto& c : columns) rows += &c == &columns.front() ? '\n' : ',', c.append(row, rows);
@@ -154,7 +160,7 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     }
     for (const app::Overall& o : app::overall_of(models)) lbe[py::str(o.model)] = o.lbe;
     for (std::int64_t& t : times) t = steps[t];
-    const auto best = run.optimum();
+    const auto best = without_lock([&] { return run.optimum(); });
     return py::dict("rows"_a = rows + "\n", "costs"_a = names, "lbe"_a = lbe, "owners"_a = owners, "steps"_a = times,
                     "speeds"_a = run.state().speeds.relative(), "notes"_a = app::never_balanced(models),
                     "optimum"_a = best ? py::object(py::make_tuple(best->seconds, best->steps)) : py::none());
@@ -162,16 +168,17 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
 
 using Memory = balance::Scattered<balance::Split>;
 
-Array<std::int32_t> partition(const std::vector<std::int64_t>& load, const std::vector<std::int64_t>& size,
-                              const Grid& grid, const std::vector<std::string>& settings,
-                              const std::vector<double>& given, Memory& memory) {
-    const app::Deck deck = deck_of("", "", settings, grid, !size.empty(), false);
+Array<std::int32_t> partition(const Array<std::int64_t>& load, const Array<std::int64_t>& size, const Grid& grid,
+                              const std::vector<std::string>& settings, const std::vector<double>& given,
+                              Memory& memory) {
+    const app::Deck deck = deck_of("", "", settings, grid, size.size() > 0, false);
     const balance::SerialTeam team;
     const balance::PartitionOptions options = policy_of(deck.balance, *deck.balance.processes, {}).partition;
     const balance::Hosts hosts(options.processes, 1);
     balance::Speeds speeds(options.processes);
     if (!given.empty()) speeds.set(given);
-    return owners_of(grid, make_partition({team, grid, hosts, load, size, speeds.targets()}, options, memory));
+    const balance::PartitionInput input{team, grid, hosts, span_of(load), span_of(size), speeds.targets()};
+    return owners_of(grid, without_lock([&] { return make_partition(input, options, memory); }));
 }
 
 std::int64_t ghosts(const Array<std::int32_t>& owner, const Grid& grid, std::int64_t parts) {
@@ -181,8 +188,8 @@ std::int64_t ghosts(const Array<std::int32_t>& owner, const Grid& grid, std::int
 }  // namespace
 
 PYBIND11_MODULE(_core, m) {
-    py::register_exception<app::RunError>(m, "Error", PyExc_ValueError);
-    py::register_exception<balance::Infeasible>(m, "Infeasible", PyExc_ValueError);
+    py::register_local_exception<app::RunError>(m, "Error", PyExc_ValueError);
+    py::register_local_exception<balance::Infeasible>(m, "Infeasible", PyExc_ValueError);
     py::class_<Grid>(m, "Grid").def(
         py::init([](const std::array<int, 3>& cells, const std::array<bool, 3>& periodic, int dimensions) {
             return Grid{cells, periodic, dimensions};

@@ -72,6 +72,8 @@ def replay(load, processes, *, particles=None, step=None, boundary=None, model=N
             compared[-1]["name"] = f"own.{len(compared)}"
     if "model" not in own[0]:
         own[0].pop("name", None)  # the driver has the name of its model
+    if optimum and not own[0].keys().isdisjoint(("model", "partition")):
+        raise ValueError("optimum: it needs the model exact and a partition by name; leave it out")
     names = [parts["name"] for parts in own if "name" in parts]
     if len(set(names)) < len(names):
         raise ValueError(f"compare: of {', '.join(names)}, two are the same; give one a name")

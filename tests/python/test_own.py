@@ -159,6 +159,7 @@ WRONG = {
     "flat owners": (dict(partition=lambda load, p, o: o.ravel()), ValueError, "it returns int32 of shape"),
     "a number": (dict(partition=lambda load, p, o: 0), ValueError, "of shape ()"),
     "no answer": (dict(criterion=lambda now: None), ValueError, "it returns NoneType; return True or False"),
+    "optimum": (dict(optimum=True, partition=Rcb), ValueError, "optimum: it needs"),
     "same names": (dict(compare=[dict(model="a1", partition=Rcb)] * 2), ValueError, "two are the same"),
 }
 
@@ -166,7 +167,10 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_callables(name, series):
     more, error, says = WRONG[name]
-    for keys in (more, dict(compare=[dict(dict(model="a1", name="x"), **more)]) if "compare" not in more else more):
+    for keys in (
+        more,
+        dict(compare=[dict(dict(model="a1", name="x"), **more)]) if not {"compare", "optimum"} & set(more) else more,
+    ):
         with pytest.raises(error) as raised:
             steelyard.replay(**series.arrays(), processes=5, **{"criterion": "every", **keys})
         assert says in str(raised.value), raised.value
