@@ -5,7 +5,8 @@
 Each COMMIT is a column. Files come from git's store, so nothing is checked out, and changes that are not committed do
 not count. Lines are line feeds, as wc counts them, with comments and blanks.
 
-  product C++    .cpp, .hpp and .cu in app, balance, comm, md, gpu, predict and tools
+  product C++    .cpp, .hpp and .cu in app, balance, comm, md, gpu, predict, tools and python
+  product Python .py in the same folders
   tests, scripts by ending; "other": files with other endings, data among them
   docs           docs/*.md and README.md, in 1000 bytes
   function       of product C++: lines from the first of its head to the closing brace

@@ -120,8 +120,8 @@ def test_partition_and_quality(dimensions):
     assert max(np.bincount(kept.ravel(), weights=counts.ravel())) <= limit
     memory = steelyard.Memory()
     first = steelyard.partition(load, 7, "rcb", memory=memory)
-    again = steelyard.partition(load.swapaxes(0, 1).T.copy().T.swapaxes(0, 1) + 1e-7, 7, "rcb", memory=memory)
-    assert (first == again).mean() > 0.8
+    stuck, free = (steelyard.partition(series.load[4], 7, "rcb", memory=m) for m in (memory, None))
+    assert (first == stuck).mean() > (first == free).mean()
 
 
 WRONG_PARTITIONS = [

@@ -62,6 +62,8 @@ def test_all_names(tmp_path, series, counted):
         assert {k: v for k, v in told["contenders"][name].items() if k != "seconds"} == cost._asdict()
     assert found.owners["a1"].shape == series.load.shape and found.owners["a1"].max() == 8
     assert np.array_equal(found["a1"]["step"], series.step[1:])
+    before = zip(series.load[1:], found.owners["a1"])
+    assert [steelyard.quality(*pair, 9)["lbe"] for pair in before] == pytest.approx(found["a1"]["lbe"], rel=1e-6)
 
 
 def test_speeds(tmp_path, series):
