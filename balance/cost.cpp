@@ -32,7 +32,17 @@ void ContenderCost::add(const Row& row, std::int64_t steps, const Counting& coun
     computing_seconds += computing, balancing_seconds += balancing;
     balancings += balanced;
     migrations += row.decision == Decision::moved;
-    each.push_back(computing + balancing);
+    constexpr std::size_t most = 1024;  // so memory does not grow with the run
+    if (opportunities % together == 0) {
+        if (each.size() == most) {
+            for (std::size_t i = 0; i < most / 2; ++i) each[i] = each[2 * i] + each[2 * i + 1];
+            each.resize(most / 2);
+            together *= 2;
+        }
+        each.push_back(0);
+    }
+    each.back() += computing + balancing;
+    ++opportunities;
 }
 
 std::vector<Excess> ranking(std::span<const ContenderCost> costs) {

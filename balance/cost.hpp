@@ -20,7 +20,9 @@ struct ContenderCost {
     std::int64_t balancings = 0;   ///< partitions made, but for the first
     std::int64_t migrations = 0;   ///< of which taken
     std::int64_t from_step = 0;    ///< where the sums begin
-    std::vector<double> each{};    ///< seconds from one opportunity to the next
+    std::int64_t opportunities = 0;
+    std::vector<double> each{};  ///< seconds from one opportunity to the next, in long runs of several together
+    std::int64_t together = 1;   ///< opportunities in an entry of `each`
 
     double seconds() const { return computing_seconds + balancing_seconds; }
     /// row: of an opportunity `steps` after the one before.

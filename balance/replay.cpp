@@ -42,6 +42,38 @@ double series_scale(double largest, std::int64_t cells) {
     return std::ldexp(1.0, std::ilogb(load_scale(largest, cells)) - bits_of_ticks - bits_to_spare);
 }
 
+std::array<std::int64_t, 2> SeriesNumbers::see(std::span<const double> load, std::span<const double> particles) {
+    std::array<std::int64_t, 2> bad{};
+    for (const double v : load) {
+        bad[0] += !(v >= 0 && std::isfinite(v));
+        largest = std::max(largest, v);
+    }
+    for (const double n : particles) {
+        bad[1] += !(n >= 0 && n <= INT32_MAX && n == std::floor(n));
+        most_particles = std::max(most_particles, n);
+    }
+    return bad;
+}
+
+std::string SeriesNumbers::flaw_of_entry(const std::array<std::int64_t, 2>& bad, std::int64_t time,
+                                         const std::string& counts) {
+    const std::string of_time = " of time " + std::to_string(time) + " holds numbers that are ";
+    if (bad[0] > 0) return "/load" + of_time + "negative, infinite or none at all; give loads >= 0";
+    if (bad[1] > 0) return counts + of_time + "no counts; give whole numbers from 0 to 2^31 - 1";
+    return "";
+}
+
+std::string SeriesNumbers::flaw(std::int64_t cells) const {
+    constexpr double least_load = 1e-290, most_load = 1e290;  // sums of more are no numbers, and of less no integers
+    constexpr double most_pairs = 0x1p62;  // models add up pairs in 5^3 cells over all cells, in integers
+    if (largest == 0) return "/load holds zeros only; give it a load";
+    if (largest < least_load || largest > most_load)
+        return "the largest number in /load is too large or too small; use a unit in which it is from 1e-290 to 1e290";
+    if (125 * most_particles * most_particles * static_cast<double>(cells) >= most_pairs)
+        return "/particles holds counts whose pairs cannot be summed exactly; count in a larger unit";
+    return "";
+}
+
 std::vector<CellCounts> counts_around(std::span<const std::int64_t> particles, const Grid& grid) {
     std::vector<std::int64_t> n3(particles.begin(), particles.end()), n5 = n3;
     for (int axis = 0; axis < grid.dimensions; ++axis) {

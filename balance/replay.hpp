@@ -2,6 +2,7 @@
 // The rounds of a run (round.hpp) on recorded loads of cells, without particles. The decisions are those of a run by
 // counted work on the same loads, to the last bit.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,6 +20,20 @@ namespace balance {
 ///
 /// largest: the largest load of a cell in the series
 double series_scale(double largest, std::int64_t cells);
+
+/// The numbers of a load series, as far as they were seen.
+struct SeriesNumbers {
+    double largest = 0, most_particles = 0;  ///< of a cell
+    /// Looks at an entry, or at a member's part of one. particles: empty if the series has none. Returns how many loads
+    /// and how many counts are none.
+    std::array<std::int64_t, 2> see(std::span<const double> load, std::span<const double> particles);
+    /// Says in words what is wrong with an entry of which see() returned this, and with all of a series; empty:
+    /// nothing.
+    /// counts: the name of the counts.
+    static std::string flaw_of_entry(const std::array<std::int64_t, 2>& bad, std::int64_t time,
+                                     const std::string& counts = "/particles");
+    std::string flaw(std::int64_t cells) const;
+};
 
 /// Counts of particles in each cell and around it, of a whole grid, in the order of the cells (x slowest).
 std::vector<CellCounts> counts_around(std::span<const std::int64_t> particles, const Grid& grid);
@@ -46,6 +61,9 @@ public:
 
     const Setting& setting() const { return setting_; }
     const Balancing& state() const { return state_; }
+    /// The driver (0) or another contender. On a team of one, a caller may give it a name, a model, a criterion and a
+    /// partitioner of its own before the first balance().
+    BalancedModel& contender(std::size_t i) { return state_.models[i]; }
     std::optional<std::int64_t> last_step() const { return last_step_; }
     /// The driver, then the others, in the unit of the loads.
     std::vector<ContenderCost> costs() const;

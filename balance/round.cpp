@@ -183,10 +183,13 @@ private:
     CellLoads learnt_loads(const std::vector<double>& times) {
         if (driver_ && s_.policy.finds_speeds() && measured_.reference)
             all_.speeds.learn(s_.team, hosted_by(s_), *measured_.reference, s_.meter);
+        const std::vector<double> at_mean_speed = all_.speeds.at_mean_speed(times, hosted_by(s_).begin);
+        if (b_.whole_model)
+            return as_integers(s_.team, s_.grid, b_.whole_model(b_.partition, at_mean_speed, cells_.counts));
         const auto loads_of = [&](const ProcessCells& cells) {
             s_.meter.part(RoundPart::model, std::min(s_.hosts.processes(), most_concluded), cells.cells());
-            return evaluate(*b_.model, s_.team, s_.grid, cells, cells_.counts, b_.state,
-                            all_.speeds.at_mean_speed(times, hosted_by(s_).begin), cells_.work, cells_.ahead);
+            return evaluate(*b_.model, s_.team, s_.grid, cells, cells_.counts, b_.state, at_mean_speed, cells_.work,
+                            cells_.ahead);
         };
         if (b_.model->additive()) return loads_of(pieces_);
         const ProcessCells whole = ProcessCells::whole_processes(s_.team, s_.grid, known_, s_.hosts);
@@ -209,7 +212,7 @@ private:
         std::optional<LocalPartition> next;
         try {
             ProcessBoxes hosted =
-                make_partition({s_.team, s_.grid, s_.hosts, loads.load, sizes, all_.speeds.targets(), s_.meter},
+                b_.partitioner({s_.team, s_.grid, s_.hosts, loads.load, sizes, all_.speeds.targets(), s_.meter},
                                b_.contender.partition, b_.splits);
             next = LocalPartition{std::move(hosted), {}};
         } catch (const Infeasible& e) {

@@ -9,6 +9,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,6 +58,13 @@ struct Policy {
     bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }
 };
 
+/// A model of a team of one that looks at all processes at once: from the cells of each, their seconds a step and the
+/// counts of all cells to a load of each cell, >= 0, in any unit.
+using WholeModel =
+    std::function<std::vector<double>(const ProcessBoxes&, std::span<const double>, std::span<const CellCounts>)>;
+/// As make_partition().
+using Partitioner = std::function<ProcessBoxes(const PartitionInput&, const PartitionOptions&, Scattered<Split>&)>;
+
 /// A contender with its partition and memory; checkpoints keep all but watch.spent.
 struct BalancedModel {
     Contender contender;
@@ -69,6 +77,9 @@ struct BalancedModel {
     Watch watch{};
     History history{};
     ContenderCost cost{label};  ///< by counted work
+    // A team of one may have its own.
+    WholeModel whole_model{};  ///< in the place of `model`, if there is one
+    Partitioner partitioner = make_partition;
 };
 
 /// The state of a run's rounds, from one to the next.

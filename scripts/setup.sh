@@ -20,7 +20,7 @@ set -euo pipefail
 
 libraries=(libmpich-dev libhdf5-dev libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libhwloc-dev)
 packages=(cmake ninja-build g++ pkg-config mpich "${libraries[@]}" libmetis-dev metis libscotch-dev catch2 python3 python3-numpy python3-matplotlib
-    python3-h5py python3-pytest)
+    python3-h5py python3-pytest python3-dev pybind11-dev)
 for option in "$@"; do
     case $option in
         --bench) packages+=(lammps dpkg-dev libtrilinos-zoltan-dev libopenmpi-dev) ;;

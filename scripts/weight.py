@@ -5,7 +5,8 @@
 Each COMMIT is a column. Files come from git's store, so nothing is checked out, and changes that are not committed do
 not count. Lines are line feeds, as wc counts them, with comments and blanks.
 
-  product C++    .cpp, .hpp and .cu in app, balance, comm, md, gpu, predict and tools
+  product C++    .cpp, .hpp and .cu in app, balance, comm, md, gpu, predict, tools and python
+  product Python .py in the same folders
   tests, scripts by ending; "other": files with other endings, data among them
   docs           docs/*.md and README.md, in 1000 bytes
   function       of product C++: lines from the first of its head to the closing brace
@@ -25,10 +26,19 @@ import subprocess
 from common import ROOT, fail, parser_of
 from studies import markdown_head, markdown_row
 
-PRODUCT = ("app", "balance", "comm", "md", "gpu", "predict", "tools")
+PRODUCT = ("app", "balance", "comm", "md", "gpu", "predict", "tools", "python")
 CPP = dict.fromkeys((".cpp", ".hpp", ".cu"), "C++")
 ENDINGS = {"tests": {**CPP, ".py": "Python"}, "scripts": {".py": "Python", ".sh": "sh"}}
-KINDS = ["product C++", "tests C++", "tests Python", "tests other", "scripts Python", "scripts sh", "scripts other"]
+KINDS = [
+    "product C++",
+    "product Python",
+    "tests C++",
+    "tests Python",
+    "tests other",
+    "scripts Python",
+    "scripts sh",
+    "scripts other",
+]
 BLANKED = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#(?:\\\n|[^\n])*',
     re.S | re.M,
@@ -56,8 +66,8 @@ def files_of(root, commit):
 def kind_of(path):
     """One of KINDS, "docs", or None."""
     folder, ending = path.split("/")[0], os.path.splitext(path)[1]
-    if folder in PRODUCT and ending in CPP:
-        return "product C++"
+    if folder in PRODUCT and (ending in CPP or ending == ".py"):
+        return "product C++" if ending in CPP else "product Python"
     if folder in ENDINGS and "/" in path:
         return f"{folder} {ENDINGS[folder].get(ending, 'other')}"
     return "docs" if path == "README.md" or re.fullmatch(r"docs/[^/]*\.md", path) else None

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/balancing/from_deck.hpp"
 #include "app/balancing/machine.hpp"
-#include "app/balancing/noise.hpp"
 #include "app/common/heap.hpp"
 #include "balance/delivery.hpp"
 #include "comm/clock.hpp"
@@ -24,25 +24,6 @@ balance::Policy policy_of(const Deck& deck, const balance::Grid& grid, std::int6
 }
 
 }  // namespace
-
-balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm) {
-    balance::Policy policy;
-    policy.clock = settings.clock;
-    policy.criterion = settings.criterion;
-    policy.speeds = settings.speeds;
-    policy.partition = settings.partition;
-    complete(policy.partition, policy.clock, processes, comm);
-    policy.start = settings.constants.start;
-    policy.counting.work = settings.work;
-    return policy;
-}
-
-std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
-                                          const comm::Communicator& comm) {
-    std::vector<balance::Contender> others(settings.compare.begin(), settings.compare.end());
-    for (balance::Contender& c : others) complete(c.partition, settings.clock, processes, comm);
-    return others;
-}
 
 LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
                            const comm::Communicator& comm, Timers& timers, const RankAccelerators& accelerators)

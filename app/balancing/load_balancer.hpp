@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/balancing/balanced_cells.hpp"
+#include "app/balancing/from_deck.hpp"
 #include "app/balancing/measure.hpp"
 #include "app/balancing/reference.hpp"
 #include "app/balancing/simulated_cost.hpp"
@@ -29,37 +30,12 @@ namespace app {
 
 using BalanceRow = balance::Row;
 using ResourceRow = balance::ResourceRow;
-using balance::BalancedModel;
 
 /// Facts of the engine that a rank's accelerators need.
 struct RankAccelerators {
     int count = 0;
     int halo = 1;  ///< of the tiles, cells
 };
-
-/// Overall LBE so far of one model: sum of means over sum of maxima.
-struct Overall {
-    std::string model;
-    double lbe = 1;
-    std::optional<double> measured;  ///< without the balancings before the model's first update from measured times
-};
-std::vector<Overall> overall_of(std::span<const BalancedModel> models);
-
-/// A sentence on each model that has never balanced although its LBE is low, because its criterion compares with the
-/// last balancing (Criterion::relative()), and there was none.
-std::vector<std::string> never_balanced(std::span<const BalancedModel> models);
-
-/// Which contender costs least, and whether the difference to others is more than noise; empty for one alone.
-std::string least_time(std::span<const balance::ContenderCost> costs);
-/// cells_move: as in balance::Counting.
-std::string prices_in_words(const balance::WorkCosts& prices, bool cells_move, std::int64_t processes);
-
-/// The setting of all rounds by a deck, without the widths of cells. Collective.
-balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm);
-
-/// The contenders that a deck compares with its driver. Collective.
-std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
-                                          const comm::Communicator& comm);
 
 class LoadBalancer {
 public:

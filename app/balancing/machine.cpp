@@ -11,19 +11,6 @@
 #include "comm/machine/topology.hpp"
 
 namespace app {
-namespace {
-
-// Ranks of each node, where all nodes have as many and consecutive ones; else 0. Collective.
-std::int64_t ranks_per_node(const comm::Communicator& comm) {
-    std::array<std::int64_t, 1> nodes{comm.node_rank() == 0 ? 1 : 0};
-    comm.sum(nodes);
-    const std::int64_t each = comm.size() / nodes[0];
-    const bool regular = comm.size() % nodes[0] == 0 && comm.rank() % each == comm.node_rank();
-    return comm.all_agree(regular) ? each : 0;
-}
-
-}  // namespace
-
 balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator& comm) {
     const std::vector<comm::NodeShape> found = comm::detect_nodes(comm);
     const auto nodes = given.nodes.value_or(static_cast<std::int64_t>(found.size()));
@@ -46,17 +33,6 @@ double mean_threads(const comm::Communicator& comm) {
     std::array<std::int64_t, 1> threads{omp_get_max_threads()};
     comm.sum(threads);
     return static_cast<double>(threads[0]) / comm.size();
-}
-
-void complete(balance::PartitionOptions& options, balance::Clock clock, std::int64_t processes,
-              const comm::Communicator& comm) {
-    options.processes = processes;
-    if (processes != comm.size()) return;
-    if (options.processes_per_node == 0) options.processes_per_node = ranks_per_node(comm);
-    // By counted work nothing may depend on the number of threads.
-    std::array<std::int64_t, 1> threads{clock == balance::Clock::wall ? omp_get_max_threads() : 1};
-    comm.max(threads);
-    options.threads = static_cast<int>(threads[0]);
 }
 
 std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options) {

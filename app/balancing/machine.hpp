@@ -13,11 +13,6 @@ namespace app {
 /// For nested partitions. Collective.
 balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator& comm);
 
-/// Fills in the processes. If they are the ranks of the job, it also fills in the ranks of a node and their threads. By
-/// counted work that is one thread, because results may not depend on the number of threads. Collective.
-void complete(balance::PartitionOptions& options, balance::Clock clock, std::int64_t processes,
-              const comm::Communicator& comm);
-
 /// Speed of each process, as the deck gives it for the process's node. Throws DeckError if the deck gives speeds of
 /// another number of nodes.
 std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options);

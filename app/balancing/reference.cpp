@@ -8,7 +8,6 @@
 #include <cmath>
 #include <memory>
 
-#include "app/balancing/noise.hpp"
 #include "balance/model/median.hpp"
 #include "comm/simulation.hpp"
 #include "md/external.hpp"
@@ -127,15 +126,6 @@ double Reference::median_of(int passes) const {
     double sum = 0;
     for (const double r : rates) sum += r;
     return static_cast<double>(std::ranges::count_if(rates, [](double r) { return r > 0; })) / sum;
-}
-
-std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
-                                      std::int64_t step, const balance::Range& hosted) {
-    std::vector<double> seconds = noise_of(noise, ~seed, step, hosted);
-    seconds.resize(hosted.size(), 1);
-    for (std::size_t i = 0; i < seconds.size(); ++i)
-        seconds[i] /= balance::speed_of(slow, hosted.begin + static_cast<std::int64_t>(i), step);
-    return seconds;
 }
 
 }  // namespace app

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/balancing/from_deck.hpp"
 #include "app/engine/engine.hpp"
 #include "balance/grid/grid.hpp"
 #include "balance/model/work.hpp"
@@ -36,10 +37,5 @@ private:
     double pass_seconds_ = 0;                    // on the slowest rank, at the start
     double saved_ = 0;                           // seconds that may be spent
 };
-
-/// By counted work: the reference takes 1 on a process with speed 1. hosted: the processes; noise, seed: relative
-/// noise, another one than that of their times.
-std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
-                                      std::int64_t step, const balance::Range& hosted);
 
 }  // namespace app

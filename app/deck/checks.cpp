@@ -13,7 +13,6 @@
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
-#include "balance/partition/cell_graph.hpp"
 #include "md/domain.hpp"
 #include "md/initial.hpp"
 #include "md/lattice.hpp"
@@ -184,62 +183,6 @@ void check_accelerator(const Deck::Accelerator& a, const Where& where) {
 }
 
 }  // namespace
-
-void for_each_contender(const Deck::Balance& b,
-                        const std::function<void(const balance::Contender&, const std::string&)>& use) {
-    use({b.model, b.model, b.criterion, b.partition}, "balance");
-    for (std::size_t i = 0; i < b.compare.size(); ++i) use(b.compare[i], fmt::format("balance.compare.{}", i));
-}
-
-void check_partitions(const Deck::Balance& b, const balance::Grid& grid, std::int64_t processes) {
-    for_each_contender(b, [&](const balance::Contender& c, const std::string& section) {
-        if (const std::int64_t most = balance::kind_of(c.partition).most_cells; grid.box().cells() > most)
-            throw DeckError(fmt::format("{}.partition.kind: {} takes at most {}, and there are {}; use another kind",
-                                        section, c.partition.kind, counted(most, "cell"), grid.box().cells()));
-        if (balance::kind_of(c.partition).follows_loads &&
-            processes > balance::capacity(grid.box(), c.partition.min_width))
-            throw DeckError(fmt::format(
-                "{}.partition.min_width: {} cells do not hold {} of a width of {}; make it smaller or use fewer "
-                "processes",
-                section, along_axes(grid.cells, grid.dimensions), counted(processes, "patch"),
-                counted(c.partition.min_width, "cell")));
-    });
-}
-
-void check_formats(const Deck::Output& output, const balance::Grid& grid) {
-    if (!output.balance_formats.empty() && grid.box().cells() > balance::most_cells_of_a_graph)
-        throw DeckError(fmt::format("output.balance_formats: {}, and a graph holds at most {}; leave the key out",
-                                    counted(grid.box().cells(), "cell"), balance::most_cells_of_a_graph));
-}
-
-void check_balance(const Deck& deck, const Where& where) {
-    const Deck::Balance& b = deck.balance;
-    for (std::size_t i = 0; i < b.compare.size(); ++i)
-        if (b.compare[i].name == b.model)
-            fail(where(fmt::format("balance.compare.{}", i)), b.model + " is there twice",
-                 "leave the driver out, or give the other one a name");
-    if (b.model == "exact" && b.clock == balance::Clock::wall)
-        fail(where("balance.model"), "exact is told what cells cost, which only counted work knows",
-             "write balance.clock: work, or use another model");
-    if (!b.compare.empty() && b.clock == balance::Clock::wall)
-        fail(where("balance.compare"),
-             "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
-             "write clock: work, or run each model by itself");
-    for_each_contender(b, [&](const balance::Contender& c, const std::string& section) {
-        if (deck.accelerator.backend != AcceleratorBackend::none &&
-            balance::make_model(c.model, b.constants)->wants_ahead())
-            fail(where(section + ".model"), c.model + " doesn't know where the particles of an accelerator fly",
-                 "use r1, or no accelerator");
-        if (!balance::kind_of(c.partition).built)
-            fail(where(section + ".partition.kind"),
-                 fmt::format("this program was built without the library of {}", c.partition.kind),
-                 "install it and build anew (docs/install.md), or use another kind");
-        if (c.partition.max_size > 0 && !balance::kind_of(c.partition).keeps_limit)
-            fail(where(section + ".partition.max_particles_per_process"),
-                 fmt::format("partitions of kind {} know no limit", c.partition.kind),
-                 "write kind: chain, or null for no limit");
-    });
-}
 
 void check_machine(const Deck::Machine& m, const std::string& section, const Where& where) {
     const auto fits = [&](const char* name, std::size_t n) {

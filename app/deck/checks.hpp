@@ -46,6 +46,17 @@ void check_partitions(const Deck::Balance& balance, const balance::Grid& grid, s
 /// Throws DeckError where a format of output.balance_formats cannot hold so many cells.
 void check_formats(const Deck::Output& output, const balance::Grid& grid);
 
+/// Words of what a load series lacks, for messages; empty: it has some.
+struct SeriesLacks {
+    std::string particles, ahead;
+};
+
+/// Throws DeckError where a replay of a load series of this grid cannot serve the section balance.
+void check_replay(const Deck& deck, const balance::Grid& grid, const SeriesLacks& lacks, bool optimum, int ranks);
+
+/// Throws DeckError if no partition keeps the limit of particles.
+void require_partition(std::int64_t step, const std::optional<balance::Infeasible>& dead_end);
+
 /// Throws DeckError where lists do not fit the nodes, or the machine is too large. section: where the machine's keys
 /// are, empty for a file of their own.
 void check_machine(const Deck::Machine& machine, const std::string& section, const Where& where);

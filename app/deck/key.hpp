@@ -62,6 +62,11 @@ std::string below(const std::string& path, const std::string& key);
 /// A meaning that names the words: "what: a, b, c".
 std::string with_words(const std::string& what, const std::vector<std::string>& words);
 
+/// The tree of a deck's text. shown: its name in messages. Throws DeckError.
+Node deck_tree(const std::string& text, const std::string& shown);
+/// Applies overrides to a tree that is a map; others stay as they are.
+void apply_settings(Node& root, const std::vector<std::string>& settings);
+
 /// Reads the values of a tree into the members of its keys. known: the same keys of any deck, for the allowed names.
 /// file: named in messages on missing keys. Throws DeckError.
 void read_tree(const Node& root, const std::vector<Key>& known, const std::vector<Key>& keys, const std::string& file);

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: MIT
-// From text to a Deck: tree, overrides, the keys' names, their values, then the checks that need more than one key.
+// From text to a tree, and from its section balance to a Deck: overrides, the keys' names, their values, then the
+// checks that need more than one key. Neither particles, files nor ranks are needed.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <filesystem>
 #include <set>
 
 #include "app/deck/checks.hpp"
 #include "app/deck/deck.hpp"
-#include "app/deck/from_file.hpp"
 #include "app/deck/key.hpp"
-#include "app/deck/machine_file.hpp"
 #include "app/deck/settings.hpp"
 #include "app/deck/wording.hpp"
 #include "app/deck/yaml_tree.hpp"
-#include "comm/file/durable.hpp"
-#include "comm/file/posix_file.hpp"
 
 namespace app {
 namespace {
@@ -92,49 +87,24 @@ void read_part(const Node& map, const std::vector<Key>& keys, const std::string&
     read_keys(map, keys, path, map.where);
 }
 
-namespace {
-
-// The deck's tree with its overrides; an empty one is a map without keys if that may be.
-Node deck_tree(const std::string& text, const std::string& shown, const std::vector<std::string>& settings,
-               bool may_be_empty) {
+Node deck_tree(const std::string& text, const std::string& shown) {
     if (text.find("\x89HDF\r\n") != std::string::npos)  // behind a checkpoint's front
         fail(shown, "an HDF5 file, not a deck", "a checkpoint belongs behind --restart, beside a deck");
-    Node root = parse_tree(text, {shown});
-    if (root.kind == Node::Kind::null && may_be_empty) root.kind = Node::Kind::map, root.where = shown;
-    if (root.kind == Node::Kind::null)
-        fail(Origin{shown}.where(0, 0), "the deck is empty", "give at least system and run");
-    if (kind_of(root) == YamlFile::machine)
-        fail(Origin{shown}.where(0, 0), "a machine file, not a deck", "give it by --machine, beside a deck");
+    return parse_tree(text, {shown});
+}
+
+void apply_settings(Node& root, const std::vector<std::string>& settings) {
     for (const std::string& setting : settings) {
         if (root.kind != Node::Kind::map) break;  // check_names() says so
         apply_setting(root, setting);
     }
-    return root;
-}
-
-}  // namespace
-
-md::System named_system(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
-    const std::string shown = printable(file);
-    Deck deck;
-    read_tree(deck_tree(text, shown, settings, false), standard_keys(), deck_keys(deck), Origin{shown}.where(0, 0));
-    return deck.system;
-}
-
-Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
-                std::span<const FoundState> found) {
-    const std::string shown = printable(file);
-    const Node root = deck_tree(text, shown, settings, false);
-    Deck deck;
-    deck.name = std::filesystem::path(file).stem().string();
-    read_tree(root, standard_keys(), deck_keys(deck), Origin{shown}.where(0, 0));
-    complete_and_check(deck, found, [&](const std::string& path) { return locate(root, path, shown); });
-    return deck;
 }
 
 Deck parse_balance(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
     const std::string shown = printable(file);
-    const Node root = deck_tree(text, shown, settings, true);
+    Node root = deck_tree(text, shown);
+    if (root.kind == Node::Kind::null) root.kind = Node::Kind::map, root.where = shown;
+    apply_settings(root, settings);
     Deck deck;
     std::vector<Key> keys = deck_keys(deck);
     std::erase_if(keys, [](const Key& key) { return key.name != "balance" && key.name != "output"; });
@@ -145,38 +115,6 @@ Deck parse_balance(const std::string& text, const std::string& file, const std::
     deck.balance.clock = balance::Clock::work;
     check_balance(deck, [&](const std::string& path) { return locate(root, path, shown); });
     return deck;
-}
-
-std::string deck_bytes(const std::string& path, const char* what) {
-    const std::string shown = printable(path);
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error))
-        fail(shown, "it is a directory", fmt::format("give a {}, a file", what));
-    // One byte more than allowed is enough to refuse it, however long it is.
-    std::string text;
-    switch (const int reason = comm::read_input(path, max_deck_bytes + 1, text)) {
-        case 0:
-            if (const std::string packing = comm::packing_of(text); !packing.empty())
-                throw DeckError(shown + ": " + packing);
-            return text;
-        case comm::no_regular_file: fail(shown, "it is no file", fmt::format("give a {}, a file", what));
-        default:
-            fail(shown, fmt::format("can't open the {}: {}", what, std::strerror(reason)),
-                 "give the path of a readable file");
-    }
-}
-
-std::string input_bytes(const std::string& path, const char* what, const comm::Communicator& comm) {
-    std::string text;
-    on_rank_0(comm, [&] {
-        try {
-            text = deck_bytes(path, what);
-        } catch (const DeckError& e) {
-            throw InputError(e.what());
-        }
-    });
-    comm.broadcast(text);
-    return text;
 }
 
 }  // namespace app

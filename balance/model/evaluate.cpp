@@ -61,8 +61,8 @@ std::vector<double> conclude_rounds(LoadModel& model, const Team& team, const Pr
     return cells.for_pieces(of_hosted, width);
 }
 
-// Loads (>= 0, any unit) of the cells of a member: the largest of all members gets as many bits as the sum over the
-// grid can hold.
+}  // namespace
+
 CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double> loads) {
     std::int64_t largest = 0;
     for (const double l : loads)
@@ -74,8 +74,6 @@ CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double
     for (const double l : loads) result.load.push_back(rounded(l * scale));
     return result;
 }
-
-}  // namespace
 
 CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
     CellLoads result;

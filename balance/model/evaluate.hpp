@@ -38,4 +38,8 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,
                    std::span<const std::int64_t> work = {}, const std::optional<std::vector<CellCounts>>& ahead = {});
 
+/// Loads (>= 0, any unit) of the cells of a member's home as integers. The largest of all members gets as many bits as
+/// the sum over the grid can hold. Collective.
+CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double> loads);
+
 }  // namespace balance

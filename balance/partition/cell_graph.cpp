@@ -6,9 +6,7 @@
 #include <utility>
 
 namespace balance {
-namespace {
 
-// Lines of cells of one part, along the last axis that has more cells than one.
 Partition lines_of(const Grid& grid, std::span<const std::int32_t> part, std::int64_t parts) {
     std::vector<std::vector<Box>> boxes(parts);
     const int along = grid.cells[2] > 1 ? 2 : 1;
@@ -34,8 +32,6 @@ Partition lines_of(const Grid& grid, std::span<const std::int32_t> part, std::in
     result.first.push_back(std::ssize(result.boxes));
     return result;
 }
-
-}  // namespace
 
 CellGraph cell_graph(const Grid& grid, std::span<const std::int64_t> load) {
     CellGraph graph;

@@ -23,6 +23,9 @@ inline constexpr std::int64_t most_cells_of_a_graph = (std::int64_t{1} << 31) / 
 /// load: of all cells, ordered by x, then y, then z.
 CellGraph cell_graph(const Grid& grid, std::span<const std::int64_t> load);
 
+/// Each part as lines of cells, along the last axis that has more cells than one. part: of each cell, from 0.
+Partition lines_of(const Grid& grid, std::span<const std::int32_t> part, std::int64_t parts);
+
 /// The part of each cell, from 0; weights: what each part should get, as fractions of all.
 using GraphPartitioner = std::function<std::vector<std::int32_t>(const CellGraph&, std::span<const double> weights)>;
 

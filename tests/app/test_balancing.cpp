@@ -15,8 +15,8 @@
 #include <optional>
 #include <thread>
 
+#include "app/balancing/from_deck.hpp"
 #include "app/balancing/measure.hpp"
-#include "app/balancing/noise.hpp"
 #include "app/balancing/reference.hpp"
 #include "tests/app/run.hpp"
 

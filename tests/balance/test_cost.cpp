@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -86,7 +87,7 @@ TEST_CASE("the order of contenders is that of their seconds, whatever the unit")
 
 TEST_CASE("an equal contender takes as long, and a constant difference is more than noise") {
     std::mt19937 random(2);
-    for (const std::size_t n : {1, 3, 4, 15, 16, 17, 100, 1000}) {
+    for (const std::size_t n : {1, 3, 4, 15, 16, 17, 100, 1024, 1025, 5001}) {
         CAPTURE(n);
         const std::vector<double> seconds = normal(n, random);
         std::vector<double> more = seconds;
@@ -96,6 +97,9 @@ TEST_CASE("an equal contender takes as long, and a constant difference is more t
         CHECK(!found[1].beyond_noise());
         CHECK(found[2].error.has_value() == (n >= 4));
         CHECK(found[2].beyond_noise() == (n >= 4));
+        const ContenderCost cost = computed(seconds);
+        CHECK(cost.each.size() == (n <= 1024 ? n : n == 1025 ? 513 : 626));  // so memory does not grow
+        CHECK(std::accumulate(cost.each.begin(), cost.each.end(), 0.0) == Approx(cost.seconds()));
     }
 }
 

@@ -36,6 +36,13 @@ COMMANDS = [
     ("text", "app/ ", "the folders of the source"),
     # docs/expected.md
     ("elsewhere", r"scripts/expected\.py( |$)|build/steelyard selftest$", "expected and expected_all call both"),
+    # docs/python.md
+    (
+        "elsewhere",
+        r"TARGET=python_module scripts/build\.sh$|cmake --install build .* --component python|pip install \.",
+        "",
+    ),
+    ("elsewhere", r"PYTHONPATH=build/python python3 examples/python/", "python_results runs all examples"),
     # docs/report.md
     ("quick", RUN + r"tiny\.yaml --out out/look ", {}, FEW),
     ("quick", r"scripts/report\.py out/look$", {}, {}),

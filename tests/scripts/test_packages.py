@@ -109,7 +109,8 @@ def imports(path):
 
 def modules():
     """The files of the modules outside Python's own library that scripts and tests import."""
-    sources = [p for folder in ("scripts", "tests") for p in glob.glob(f"{SOURCE}/{folder}/**/*.py", recursive=True)]
+    folders = ("scripts", "tests", "python", "examples")
+    sources = [p for folder in folders for p in glob.glob(f"{SOURCE}/{folder}/**/*.py", recursive=True)]
     ours = {os.path.basename(p)[:-3] for p in sources} | {os.path.basename(os.path.dirname(p)) for p in sources}
     names = {name for path in sources for name in imports(path)} - ours - set(sys.stdlib_module_names) - OPTIONAL
     specs = {name: importlib.util.find_spec(name) for name in names}

@@ -48,6 +48,7 @@ const std::vector<int> table = make({
 FILES = {
     "balance/cell.hpp": CODE,
     "balance/grid/box.cpp": "int x;\n" * 301,
+    "python/package/x.py": "x\n" * 4,
     "tests/balance/test_box.cpp": "a\nb\n",
     "tests/test_x.py": "x\n",
     "tests/data.csv": "1\n2\n3\n",
@@ -88,8 +89,9 @@ def test_table(repository):
     head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
     assert head == ["", "first", "second"]
     lines = CODE.count("\n")
-    assert rows[:10] == [
+    assert rows[:11] == [
         ["product C++, lines (files)", f"{lines + 301} (2)", f"{lines + 303} (4)"],
+        ["product Python, lines (files)", *["4 (1)"] * 2],
         ["tests C++, lines (files)", *["2 (1)"] * 2],
         ["tests Python, lines (files)", *["1 (1)"] * 2],
         ["tests other, lines (files)", *["3 (1)"] * 2],

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <functional>
 #include <numeric>
-#include <span>
 
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
@@ -92,44 +90,24 @@ void LoadSeriesReader::check_steps() {
 
 // Looks at every number once.
 void LoadSeriesReader::find_scale() {
-    double largest = 0, most_particles = 0;  // of a cell
+    balance::SeriesNumbers numbers;
     for (std::int64_t t = 0; t < times(); ++t) {
-        const auto require_all = [&](const std::string& name, const char* what, auto is_good) {
-            std::array<std::int64_t, 1> bad{};
-            for (const double v : file_.home(name, t)) bad[0] += !is_good(v);
+        const auto require_good = [&](std::array<std::int64_t, 2> bad, const std::string& counts) {
             comm_.sum(bad);
-            comm::require(comm_, bad[0] == 0, [&] {
-                return InputError(fmt::format("{}: {} of time {} holds numbers that are {}", path_, name, t, what));
-            });
+            const std::string flaw = balance::SeriesNumbers::flaw_of_entry(bad, t, counts);
+            comm::require(comm_, flaw.empty(), [&] { return InputError(path_ + ": " + flaw); });
         };
-        require_all(load_name, "negative, infinite or none at all; give loads >= 0", [&](double v) {
-            largest = std::max(largest, v);
-            return v >= 0 && std::isfinite(v);
-        });
-        for (const std::string& name : counts_)
-            require_all(name, "no counts; give whole numbers from 0 to 2^31 - 1", [&](double n) {
-                most_particles = std::max(most_particles, n);
-                return n >= 0 && n <= INT32_MAX && n == std::floor(n);
-            });
+        require_good(numbers.see(file_.home(load_name, t), {}), "");
+        for (const std::string& name : counts_) require_good(numbers.see({}, file_.home(name, t)), name);
     }
     // Largest numbers of all ranks. Numbers >= 0 have the order of their bits.
-    std::array bits{std::bit_cast<std::int64_t>(largest), std::bit_cast<std::int64_t>(most_particles)};
+    std::array bits{std::bit_cast<std::int64_t>(numbers.largest), std::bit_cast<std::int64_t>(numbers.most_particles)};
     comm_.max(bits);
-    largest = std::bit_cast<double>(bits[0]), most_particles = std::bit_cast<double>(bits[1]);
+    numbers.largest = std::bit_cast<double>(bits[0]), numbers.most_particles = std::bit_cast<double>(bits[1]);
     const std::int64_t cells = grid_.box().cells();
-    comm::require(comm_, largest > 0,
-                  [&] { return InputError(fmt::format("{}: {} holds zeros only; give it a load", path_, load_name)); });
-    constexpr double least_load = 1e-290, most_load = 1e290;  // sums of more are no numbers, and of less no integers
-    comm::require(comm_, largest >= least_load && largest <= most_load, [&] {
-        return InputError(fmt::format("{}: the largest number in {} is {}; use a unit in which it is from {} to {}",
-                                      path_, load_name, largest, least_load, most_load));
-    });
-    constexpr double most_pairs = 0x1p62;  // models add up pairs in 5^3 cells over all cells, in integers
-    comm::require(comm_, 125 * most_particles * most_particles * static_cast<double>(cells) < most_pairs, [&] {
-        return InputError(fmt::format(
-            "{}: {} holds counts whose pairs cannot be summed exactly; count in a larger unit", path_, particles_name));
-    });
-    scale_ = balance::series_scale(largest, cells);
+    const std::string flaw = numbers.flaw(cells);
+    comm::require(comm_, flaw.empty(), [&] { return InputError(path_ + ": " + flaw); });
+    scale_ = balance::series_scale(numbers.largest, cells);
 }
 
 balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {

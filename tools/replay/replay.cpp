@@ -10,9 +10,8 @@
 #include <span>
 #include <utility>
 
+#include "app/balancing/from_deck.hpp"
 #include "app/balancing/load_balancer.hpp"
-#include "app/balancing/machine.hpp"
-#include "app/balancing/noise.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/checks.hpp"
@@ -37,57 +36,6 @@ Deck replay_deck(const Options& options, const comm::Communicator& comm) {
     const std::filesystem::path loads(options.loads);
     deck.name = (loads.has_filename() ? loads : loads.parent_path()).stem().string();
     return deck;
-}
-
-// Names of the models that know nothing of particles.
-std::vector<std::string> models_without_particles(const balance::ModelConstants& constants) {
-    std::vector<std::string> names = balance::model_names();
-    std::erase_if(names,
-                  [&](const std::string& name) { return balance::make_model(name, constants)->needs_particles(); });
-    return names;
-}
-
-// Needs of the deck that a series can't meet.
-void check_needs(const Options& options, const Deck& deck, const LoadSeriesReader& series) {
-    for_each_contender(deck.balance, [&](const balance::Contender& c, const std::string& section) {
-        const auto model = balance::make_model(c.model, deck.balance.constants);
-        if (!series.has_particles() && model->needs_particles())
-            throw DeckError(fmt::format(
-                "{}.model: {} has no dataset /particles, which the model {} needs; add it, or use one of {}", section,
-                options.loads, c.model, fmt::join(models_without_particles(deck.balance.constants), ", ")));
-        if (!series.has_ahead() && model->wants_ahead())
-            throw DeckError(
-                fmt::format("{}.model: {} has no dataset /particles_ahead for {}; use r1, or record it with this model",
-                            section, options.loads, c.model));
-        if (!series.has_particles() && c.partition.max_size > 0)
-            throw DeckError(fmt::format(
-                "{}.partition.max_particles_per_process: {} has no dataset /particles; add it, or leave the "
-                "limit out",
-                section, options.loads));
-    });
-}
-
-// Checks of the series, and of the number of processes.
-void check_replayable(const Options& options, const Deck& deck, const LoadSeriesReader& series, int ranks) {
-    const Deck::Balance& b = deck.balance;
-    if (!b.processes)
-        throw DeckError(
-            "balance.processes: it is missing; give the number of processes that share the loads, as in "
-            "--set balance.processes=240");
-    const std::int64_t cells = series.grid().box().cells();
-    if (*b.processes < ranks || *b.processes > cells)
-        throw DeckError(
-            fmt::format("balance.processes: {} for {} on {}; use at least one per rank and at most one per cell",
-                        counted(*b.processes, "process"), counted(cells, "cell"), counted(ranks, "rank")));
-    if (b.speeds == balance::SpeedSource::given)
-        throw DeckError("balance.speeds: a replay has no machine that could give them; write measured or off");
-    check_needs(options, deck, series);
-    check_partitions(b, series.grid(), *b.processes);
-    check_formats(deck.output, series.grid());
-    if (options.optimum && (b.model != "exact" || b.partition.sticky || b.noise > 0 || b.work.slow.fraction > 0))
-        throw DeckError(
-            "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
-            "balance.model=exact and balance.partition.sticky=false, without balance.noise and balance.work.slow");
 }
 
 // The entries of a series that are opportunities to balance; the first is the start.
@@ -116,21 +64,6 @@ void require_memory_for_optimum(const std::string& path, const LoadSeriesReader&
     });
 }
 
-void require_partition(std::int64_t step, const balance::Outcome& outcome, const comm::Communicator& comm) {
-    comm::require(comm, !outcome.dead_end, [&] {
-        return DeckError(
-            fmt::format("balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; the "
-                        "smallest limit that works now is {}; use it, or more processes",
-                        step, counted(outcome.dead_end->parts, "process"), counted(outcome.dead_end->limit, "particle"),
-                        outcome.dead_end->smallest));
-    });
-}
-
-balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::Range& processes, std::int64_t step) {
-    return {noise_of(deck.balance.noise, deck.system.seed, step, processes),
-            counted_reference(deck.balance.work.slow, deck.balance.noise, deck.system.seed, step, processes)};
-}
-
 ReplayReport report_of(const balance::Replay& replay) {
     ReplayReport report;
     report.grid = replay.setting().grid;
@@ -157,7 +90,12 @@ int replay(const Options& options, const comm::Communicator& comm) {
     RunDirectory directory(out, result_kinds(), comm);
     const LoadSeriesReader series(options.loads, comm);
     if (!series.has_particles()) deck.balance.constants.start = balance::Start::uniform;
-    agreed(comm, [&] { check_replayable(options, deck, series, comm.size()); });
+    const SeriesLacks lacks{series.has_particles() ? "" : options.loads + " has no dataset /particles",
+                            series.has_ahead() ? "" : options.loads + " has no dataset /particles_ahead"};
+    agreed(comm, [&] {
+        check_replay(deck, series.grid(), lacks, options.optimum, comm.size());
+        check_formats(deck.output, series.grid());
+    });
     const std::vector<std::int64_t> opportunities = opportunities_of(series, deck.balance.every);
     if (options.optimum)
         require_memory_for_optimum(options.loads, series, std::ssize(opportunities), *deck.balance.processes, comm);
@@ -186,7 +124,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
         const balance::ProcessBoxes in_use = replay.state().models.front().partition;
         const balance::Outcome outcome =
             replay.balance(step, series.cells(t), disturbance_of(deck, setting.hosts.processes_of(comm.rank()), step));
-        require_partition(step, outcome, comm);
+        agreed(comm, [&] { require_partition(step, outcome.dead_end); });
         rows.add(outcome.rows);
         if (resources) add_resources(*resources, outcome.resources, processes, team);
         if (t > 0 && !deck.output.balance_formats.empty())

@@ -54,7 +54,15 @@ const Columns<RankRow>& rank_columns();          ///< of ranks.csv
 
 /// Adds the rows of one balancing. hosted: of the processes that this member hosts, in their order. They come to rank 0
 /// balance::most_known_to_one at a time. Collective. Throws OutputError.
-void add_resources(Table<ResourceRow>& table, std::span<const ResourceRow> hosted, std::int64_t processes,
-                   const balance::Team& team);
+inline void add_resources(Table<ResourceRow>& table, std::span<const ResourceRow> hosted, std::int64_t processes,
+                          const balance::Team& team) {
+    constexpr std::int64_t at_a_time = balance::most_known_to_one;
+    for (std::int64_t first = 0; first < processes; first += at_a_time) {
+        std::vector<ResourceRow> rows;
+        for (const ResourceRow& row : hosted)
+            if (row.resource >= first && row.resource < first + at_a_time) rows.push_back(row);
+        table.add(balance::gather<ResourceRow>(team, rows));
+    }
+}
 
 }  // namespace app

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// From a deck's section balance to the library balance: policy, contenders, noise on times for studies of how models
+// bear it; and what a report says of contenders. No engine is needed, so programs without MPI use this too.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/deck/deck.hpp"
+#include "balance/replay.hpp"
+#include "comm/communicator.hpp"
+
+namespace app {
+
+using balance::BalancedModel;
+
+/// Overall LBE so far of one model: sum of means over sum of maxima.
+struct Overall {
+    std::string model;
+    double lbe = 1;
+    std::optional<double> measured;  ///< without the balancings before the model's first update from measured times
+};
+std::vector<Overall> overall_of(std::span<const BalancedModel> models);
+
+/// A sentence on each model that has never balanced although its LBE is low, because its criterion compares with the
+/// last balancing (Criterion::relative()), and there was none.
+std::vector<std::string> never_balanced(std::span<const BalancedModel> models);
+
+/// Which contender costs least, and whether the difference to others is more than noise; empty for one alone.
+std::string least_time(std::span<const balance::ContenderCost> costs);
+/// cells_move: as in balance::Counting.
+std::string prices_in_words(const balance::WorkCosts& prices, bool cells_move, std::int64_t processes);
+
+/// The setting of all rounds by a deck, without the widths of cells. Collective.
+balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm);
+
+/// The contenders that a deck compares with its driver. Collective.
+std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
+                                          const comm::Communicator& comm);
+
+/// Factors for the times of some processes, of relative noise `noise`, by the deck's seed and the step. Empty where
+/// there is none.
+std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, const balance::Range& processes);
+
+/// By counted work: the reference takes 1 on a process with speed 1. hosted: the processes; noise, seed: relative
+/// noise, another one than that of their times.
+std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
+                                      std::int64_t step, const balance::Range& hosted);
+
+/// The disturbance of a replay by its deck: noise on times, and times of the reference.
+balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::Range& hosted, std::int64_t step);
+
+}  // namespace app
