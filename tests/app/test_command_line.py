@@ -19,6 +19,7 @@ CALLS = [
     (["fly"], 2, "unknown command 'fly'; use one of run, partition, predict, replay, info, check"),
     (["rnu", DECK], 2, "unknown command 'rnu'; did you mean 'run'?"),
     (["run"], 2, ()),
+    (["run", "--restart", "auto", "--out", TMP], 2, "a restart needs the deck, too; give that of the run"),
     (["run", "no_such.yaml"], 2, ()),
     (["run", DECK, "--set", "run.stepz=4"], 2, ()),
     (["run", DECK, "--set", "run.steps"], 2, ()),
