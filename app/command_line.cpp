@@ -261,6 +261,8 @@ void parse(CLI::App& cli, std::vector<std::string> words, CommandLine& line) {
         std::ostringstream out;
         const bool wanted = cli.exit(e, out, out) == 0;
         if (wanted) line.text = out.str();
+        else if (dynamic_cast<const CLI::RequiredError*>(&e) && !line.options.restart.empty())
+            line.error = "a restart needs the deck, too; give that of the run, or deck.yaml in its output directory";
         else line.error = one_line(e.what()) + "; see steelyard --help";
     }
     if (!line.error.empty() || !line.text.empty()) return;

@@ -50,7 +50,7 @@ void check_balance(const Deck& deck, const Where& where) {
     if (!b.compare.empty() && b.clock == balance::Clock::wall)
         fail(where("balance.compare"),
              "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
-             "write clock: work, or run each model by itself");
+             "write balance.clock: work, or run each model by itself");
     for_each_contender(b, [&](const balance::Contender& c, const std::string& section) {
         if (deck.accelerator.backend != AcceleratorBackend::none &&
             balance::make_model(c.model, b.constants)->wants_ahead())

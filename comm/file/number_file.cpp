@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -152,8 +153,13 @@ struct NumberFile::Open {
 
 NumberFile::NumberFile(std::string path) : open_(std::make_unique<Open>()), path_(std::move(path)) {
     if (!is_hdf5(path_)) {
-        const std::string packing = packing_of(read_front(path_, 8));
-        refuse(packing.empty() ? "is not a readable HDF5 file; give the path of one" : packing);
+        const std::string front = read_front(path_, 8), packing = packing_of(front);
+        if (!packing.empty()) refuse(packing);
+        if (front.starts_with("\x93NUMPY"))
+            refuse("is an array of numpy; write it to an HDF5 file by h5py: file[\"load\"] = array");
+        if (std::error_code none; std::filesystem::is_directory(path_, none))
+            refuse("is a directory; give an HDF5 file in it, such as loads.h5");
+        refuse("is not a readable HDF5 file; give the path of one");
     }
     open_->file = opened(path_);
     open_->bytes = static_cast<hsize_t>(file_size(path_));

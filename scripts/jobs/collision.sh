@@ -14,6 +14,8 @@
 # qsub -l select=2:ncpus=24:mpiprocs=6), else OMP_NUM_THREADS, else 1.  LAUNCHER: what starts the ranks, default mpiexec.mpich or
 # mpiexec; LAUNCHER="srun --mpi=pmi2" on most Slurm sites. `-n RANKS` is added unless it gives the number itself.
 # On nodes of fewer than 24 cores: sbatch --ntasks-per-node=8 --mincpus=8; the first option alone leaves Slurm asking for 24.
+# Modules: load them before sbatch; --export=ALL passes them on (qsub: add -V). Account and partition: sbatch --account=A
+# --partition=P, qsub -A A -q P.
 # FIRST, SECOND: the decks of the stages.  BINARY: default build/steelyard.  DT, STEPS: time step of stage 2, number of its last step.
 # CLOCK: wall | work, default the deck's balance.clock; by counted work (work) all results repeat, balancing included.
 # SETTINGS: more `key=value` for --set, separated by spaces, in the stage that runs.  NAME: of the output directory in OUT, default

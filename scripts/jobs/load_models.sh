@@ -15,7 +15,9 @@
 # DECK: default inputs/lbe_full.yaml, the paper's size (inputs/lbe2400.yaml: a hundredth of it).  OUT: default out/load_models.
 # FIRST_STEPS, STEPS: steps of stage 1 and of stage 2, default 1000.  CUT: cells, strips or patches.
 # CLOCK: wall (default) or work, which counts work instead of measuring times, so that results repeat.
-# RANKS, THREADS, LAUNCHER, BINARY: see collision.sh.
+# RANKS, THREADS, LAUNCHER, BINARY, and where modules, account and partition go: see collision.sh.
+# Cost: 19 jobs of 100 nodes, so at most 3,800 node-hours by the limit of 2 h. Never run; from speeds measured on one core, 1000
+# steps compute for 7 s at LBE 100 % and 23 s at 30 %. The checkpoint of stage 1 has 52 GB (96 bytes a particle), and each task reads it.
 # When all are done: scripts/report.py out/load_models/test1_* --pictures png, and `overall_lbe` in each summary.json.
 #SBATCH --job-name=load_models
 #SBATCH --nodes=100

@@ -105,8 +105,7 @@ def table(result, cuts, tests):
     for t in tests:
         line += f"{'':>16}" + "".join(f"{result['means'][c][t]['r1']['lbe_model'] * 100:>16.2f}" for c in cuts)
     print(line)
-    print("hybrid: the paper's 46-49 % cannot come out of its own formula on this deck; the order of the others is the")
-    print("paper's.")
+    print("The order of the six is the paper's, except for hybrid: docs/hybrid.md tells why.")
     for cut, of in result["least_time"].items():
         print("\n".join(f"{t}, {cut}: {text}" for t, text in of.items()))
 

@@ -19,6 +19,7 @@ CALLS = [
     (["fly"], 2, "unknown command 'fly'; use one of run, partition, predict, replay, info, check"),
     (["rnu", DECK], 2, "unknown command 'rnu'; did you mean 'run'?"),
     (["run"], 2, ()),
+    (["run", "--restart", "auto", "--out", TMP], 2, "a restart needs the deck, too; give that of the run"),
     (["run", "no_such.yaml"], 2, ()),
     (["run", DECK, "--set", "run.stepz=4"], 2, ()),
     (["run", DECK, "--set", "run.steps"], 2, ()),
@@ -51,6 +52,15 @@ def test_exit_code(tmp, ranks, arguments, code, says):
 
 def test_fewer_processes_than_ranks(tmp):
     fails_with(2, (), 3, *run_words(tmp, balance__processes=2))
+
+
+def test_tiles_in_words(tmp):
+    """All tiles of the size that a run names have about as many cells as its box."""
+    keys = dict(run__steps=1, balance__every=1, balance__clock="work", balance__processes=40)
+    said = printed(0, "run", DECK, "--out", tmp, *settings(**keys))
+    cells = [int(n) for n in re.search(r"(\d+) x (\d+) cells", said).groups()]
+    tiles, each = map(int, re.search(r"(\d+) tiles of about (\d+) cells", said).groups())
+    assert tiles * each == pytest.approx(cells[0] * cells[1], rel=0.1)
 
 
 @pytest.mark.parametrize("deck, ranks", (("liquid", 1), ("slab", 2), ("slab_soft", 1), ("tiny", 3)))

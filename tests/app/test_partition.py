@@ -248,6 +248,7 @@ def test_refused_kinds(tmp, kind, keys, says):
         (dict(load__kind="dataset"), 2, "load.file is missing"),
         (dict(load__kind="dataset", load__file="no.h5"), 3, "not a readable HDF5 file"),
         (dict(load__kind="dataset", load__file=DECK), 3, "not a readable HDF5 file"),
+        (dict(load__kind="dataset", load__file=os.path.dirname(DECK)), 3, "is a directory; give an HDF5 file in it"),
         (dict(load__kind="checkpoint", load__file="no.h5"), 3, "no.h5: "),
         (dict(load__kind="checkpoint", load__file=DECK), 3, "tiny.yaml: "),
     ],

@@ -266,12 +266,19 @@ def endless(path):
         f.create_dataset("load", (2**62, 1, 1), chunks=(1, 1, 1))
 
 
+def numpy_array(path):
+    with open(path, "wb") as file:
+        np.save(file, GOOD)
+    return path
+
+
 def bounded(boundary, says="its attribute boundary is no list of 1 to 3 texts"):
     return lambda path: write(path, dict(boundary=boundary), load=GOOD), says
 
 
 BAD_SERIES |= {f"cut at {part}": cut_at(part) for part in (0, 0.01, 0.5, 0.99)}
 BAD_SERIES |= {
+    "numpy": (numpy_array, "is an array of numpy; write it to an HDF5 file by h5py"),
     "endless": (endless, "/load says that it holds over 2^60 numbers"),
     "one boundary": bounded(["periodic"], "its attribute boundary has 1 word for 3 axes"),
     "boundaries of numbers": bounded([1, 2, 3]),

@@ -34,7 +34,7 @@ std::string box_in_words(const md::Domain& domain) {
 std::string tiles_in_words(std::int64_t tiles, const balance::TileShape& shape, const balance::Grid& grid) {
     std::array<int, 3> side{};
     std::int64_t volume = 1;
-    for (int a = 0; a < 3; ++a) volume *= side[a] = std::min(shape[a], grid.cells[a]);
+    for (int a = 0; a < grid.dimensions; ++a) volume *= side[a] = std::min(shape[a], grid.cells[a]);
     const std::int64_t cells = grid.box().cells();
     return fmt::format("{} of about {}", counted(tiles, "tile"),
                        tiles * volume < 2 * cells ? along_axes(side, grid.dimensions) + " cells"
