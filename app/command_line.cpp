@@ -210,6 +210,9 @@ void add_commands(CLI::App& cli, Options& o) {
                                          "all keys with default, range and meaning");
     check->footer(check_example);
     add_deck(check, o);
+    check->add_option("--ranks", o.ranks, "for a run on so many ranks, which need not be here")
+        ->check(CLI::Range(1, 1'000'000))
+        ->needs("DECK");
     CLI::App* selftest = cli.add_subcommand("selftest",
                                             "compare short runs, with each set of kernels and\n"
                                             "over a restart, with results known for all machines");

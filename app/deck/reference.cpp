@@ -13,10 +13,10 @@ const char* const introduction = R"(# Keys of a deck
 
 A deck is the input file of a run, in YAML; examples are in `inputs/`. This page is for those who write decks. It lists
 all keys, as `build/steelyard check` prints them. With a deck, the command prints that deck with the values of all its
-keys. On the command line, `--set balance.every=20` sets a key, and `--set system.slabs.0.density=0.9` one of the first
-slab. Unknown keys are refused. Quantities are in reduced Lennard-Jones units (length sigma, energy epsilon, mass m,
-time tau) unless seconds are named. The column *restart* says whether a restart keeps a key or may change it. A restart
-may always change a key to `auto`.
+keys, and the memory of a rank. With `--ranks N` that is one of N ranks. On the command line, `--set balance.every=20`
+sets a key, and `--set system.slabs.0.density=0.9` one of the first slab. Unknown keys are refused. Quantities are in
+reduced Lennard-Jones units (length sigma, energy epsilon, mass m, time tau) unless seconds are named. The column
+*restart* says whether a restart keeps a key or may change it. A restart may always change a key to `auto`.
 
 The lengths of `box` choose the dimension: two make everything two-dimensional (2D), three three-dimensional (3D). All
 keys are for both. A meaning for one of them only stands behind *2D:* or *3D:*. A list of 2 or 3 has a value for each

@@ -28,6 +28,7 @@ struct Options {
     double length = 1;            ///< predict: factor of all lengths of the deck.
     double efficiency = 0;        ///< predict: find the most ranks that keep it; 0: not asked for.
     double seconds = 0;           ///< predict: find the fewest ranks for a run of this time; 0: not asked for.
+    std::int64_t ranks = 0;       ///< check: of the run; 0: those that are there.
     std::string inputs;           ///< selftest: the directory of the decks; empty: looked for.
     std::vector<std::string> command_line;
 };

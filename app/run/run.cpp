@@ -274,18 +274,19 @@ int check(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
     const balance::Grid grid = setup.domain.grid();
-    const std::int64_t processes = agreed(comm, [&] { return process_count(deck, grid, comm.size()); });
+    const int ranks = options.ranks > 0 ? static_cast<int>(options.ranks) : comm.size();
+    const std::int64_t processes = agreed(comm, [&] { return process_count(deck, grid, ranks); });
     const std::int64_t particles = md::particle_count(deck.system);
     std::vector<std::string> notes = check_start(deck, setup, comm);
     note_intervals(deck, notes);
     note_thermostat(deck.system.thermostat, notes);
     if (comm.rank() != 0) return 0;
-    const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());
-    const Memory memory = memory_of(deck, setup, tile, comm.size());
+    const balance::TileShape tile = tile_shape(deck, setup.domain, ranks);
+    const Memory memory = memory_of(deck, setup, tile, ranks);
     say(stdout, "{}", to_yaml(deck));
     say(stdout, "{}",
         lines_of({counted(particles, "particle"), along_axes(grid.cells, grid.dimensions) + " cells",
-                  fmt::format("{} on {}", counted(processes, "process"), counted(comm.size(), "rank")),
+                  fmt::format("{} on {}", counted(processes, "process"), counted(ranks, "rank")),
                   fmt::format("skin {:.4g}", setup.skin),
                   fmt::format("about {:.1f} MB per rank for particles", memory.particles * 1e-6),
                   fmt::format("{:.0f} MB with cells and the program",

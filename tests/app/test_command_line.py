@@ -30,6 +30,8 @@ CALLS = [
     (["check", DECK, "--out", "x"], 2, "check: unexpected '--out', an option of run, partition, predict, replay; see"),
     (["check", DECK, "--set", "balance.processes=0"], 2, ()),
     (["check", "--set", "run.steps=3"], 2, ()),
+    (["check", "--ranks", "3"], 2, ()),
+    (["check", DECK, "--ranks", "0"], 2, "--ranks: Value 0 not in range"),
     (["check", DECK, "--set", "balance.every=5", "--set", "balance.partition.min_width=1000"], 2, ()),
     (["info", ""], 2, ()),
     (["info", "no_such.h5"], 3, ()),
@@ -72,6 +74,11 @@ def test_expected_memory(tmp, deck, ranks):
     ok_run(tmp, deck=path, ranks=ranks, run__steps=40, output__fields_every=0)
     for name, megabytes, most in zip(("particle_bytes", "peak_resident_bytes"), expected, (0.1, 0.15)):
         assert megabytes == pytest.approx(summary(tmp)[name]["mean"] * 1e-6, rel=most), name
+
+
+def test_memory_of_other_ranks():
+    """check says for any number of ranks what it says on them."""
+    assert printed(0, "check", DECK, "--ranks", 3) == printed(3, "check", DECK)
 
 
 BALANCINGS = (({}, 1), ({}, 2), (dict(balance__every=2, balance__clock="work"), 1))

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "balance/model/work.hpp"
+#include "tools/predict/activity.hpp"
 #include "tools/predict/choice.hpp"
 #include "tools/predict/course.hpp"
 #include "tools/predict/timeline.hpp"
@@ -116,6 +117,35 @@ TEST_CASE("with lengths twice as large a run loses four times as much, in space 
     // By the third balancing 6 s would be lost at length 1 (above), by the fourth 12 s.
     CHECK(migrations_in(2) == std::vector<std::size_t>{1, 3});
     CHECK(migrations_in(3) == std::vector<std::size_t>{1, 2});
+}
+
+TEST_CASE("a run of a problem with longer lengths cuts inside the deck's cells") {
+    std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {7})};
+    for (Snapshot& s : moving) s.field.length = 4;
+    Rules rules = rules_of("every", 0);
+    rules.parts = 4;
+    // Half of the load of 1.7 cells of 4 parts each lies in the last 3.4 of them.
+    CHECK(cells_of_first(follow(moving, 2, rules).stretches[2].partition) == 4 * 8 - 3);
+    rules.parts = 1;
+    CHECK(cells_of_first(follow(moving, 2, rules).stretches[2].partition) == 7);
+}
+
+TEST_CASE("while a program works on something, it says so now and then") {
+    const auto said = [](std::FILE* to) {
+        {
+            app::Activity activity(to, std::chrono::milliseconds(20));
+            activity.begin("counts sheep");
+            std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        }
+        std::string text;
+        std::rewind(to);
+        for (int c; (c = std::fgetc(to)) != EOF;) text += char(c);
+        std::fclose(to);
+        return text;
+    };
+    const std::string text = said(std::tmpfile());
+    CHECK(text.find("steelyard: 0.02 s: counts sheep\nsteelyard: 0.04 s: counts sheep\n") == 0);
+    { app::Activity quiet(nullptr), ends_at_once(stderr); }
 }
 
 TEST_CASE("a few stretches stand for all steps of a run") {

@@ -8,7 +8,9 @@
 #include <set>
 #include <vector>
 
+#include "app/common/errors.hpp"
 #include "balance/grid/field.hpp"
+#include "balance/model/work.hpp"
 #include "balance/partition/plan.hpp"
 #include "tools/predict/decomposed.hpp"
 #include "tools/predict/forecast.hpp"
@@ -451,6 +453,53 @@ TEST_CASE("forecasts: terms add up, overlap and better machines never harm, the 
         for (const Forecast& f : all) CHECK(best_of(all).terms.seconds() <= f.terms.seconds());
         CHECK(all.front().terms.compute == Approx(32 * all.back().terms.compute));
     }
+}
+
+TEST_CASE("cells are cut as far as ranks need it, never smaller than those of the problem") {
+    for (const int dimensions : {2, 3})
+        for (const int side : {1, 3, 20, 500})
+            for (const double length : {1.0, 1.9, 2.0, 14.0, 1e4})
+                for (const std::int64_t ranks : {1, 384, 1'000'000})
+                    for (const int min_width : {1, 40}) {
+                        const balance::Grid grid{{side, side, dimensions == 3 ? side : 1}, {}, dimensions};
+                        const int parts = parts_of_cells(grid, length, ranks, min_width);
+                        CAPTURE(dimensions, side, length, ranks, min_width, parts);
+                        const auto cells = [&](int n) { return double(cut_cells(grid, n).box().cells()); };
+                        const double enough = double(ranks) * std::max(1000.0, grown(2 * min_width, dimensions));
+                        CHECK((parts >= 1 && parts <= length));
+                        CHECK((parts == 1 || cells(parts - 1) < enough));  // no more than needed
+                        CHECK((parts == 1 || cells(parts) <= 1 << 24));
+                        CHECK((cells(parts) >= enough || parts + 1 > length || cells(parts + 1) > 1 << 24));
+                    }
+}
+
+TEST_CASE("a field with cut cells is the same problem on a finer grid") {
+    for (const Cells cells : grids) {
+        CellField large = random_field(cells, 5);
+        large.halo = 1, large.length = 6;
+        const CellField fine = cut_cells(large, 3);
+        CHECK(fine.length == 2);
+        CHECK(fine.content() * double(fine.grid.box().cells()) == large.content() * double(large.grid.box().cells()));
+        for_each_cell(fine.grid.box(), [&](const Cells& at) {
+            Cells coarse = at;
+            for (int a = 0; a < fine.grid.dimensions; ++a) coarse[a] /= 3;
+            REQUIRE(fine.load[place(fine, at)] == large.load[place(large, coarse)]);
+            REQUIRE(fine.items[place(fine, at)] == large.items[place(large, coarse)]);
+        });
+        // Ranks with the same regions have the same work. Their halos lose only what a wide cell adds at their edges.
+        balance::Partition coarse = balance::one_box_each(balance::even_partition(large.grid, 4)), same = coarse;
+        for (balance::Box& box : same.boxes)
+            for (int a = 0; a < fine.grid.dimensions; ++a) box.lower[a] *= 3, box.upper[a] *= 3;
+        const RankSteps a = rank_steps(large, {large.grid, coarse, {4, 4}, {8, 8, 8}}, comm::NodeMap(4), {}),
+                        b = rank_steps(fine, {fine.grid, same, {4, 4}, {24, 24, 24}}, comm::NodeMap(4), {});
+        CHECK(a.messages == b.messages);
+        CHECK(b.bytes < a.bytes);
+        CHECK(b.bytes > 0.7 * a.bytes);
+        for (int r = 0; r < 4; ++r) CHECK(a.steps[r].seconds() == Approx(b.steps[r].seconds()).epsilon(1e-12));
+    }
+    CellField dear = random_field(grids[0], 5);
+    dear.load.assign(dear.load.size(), balance::most_ticks / 4000);
+    CHECK_THROWS_AS(cut_cells(dear, 3), app::UsageError);
 }
 
 TEST_CASE("what limits a step is its largest part: computing, or most of what is lost") {

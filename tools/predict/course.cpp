@@ -18,11 +18,11 @@ struct Balanced {
 // A run that balances: its partition, and what it remembers.
 class Follower {
 public:
-    Follower(std::int64_t ranks, const Rules& rules, const CellField& first)
+    Follower(std::int64_t ranks, const Rules& rules, const balance::Grid& grid)
         : rules_(rules),
-          setting_{alone_, first.grid, {ranks, 1}, rules.policy, quiet_},
+          setting_{alone_, grid, {ranks, 1}, rules.policy, quiet_},
           state_(balance::make_balancing(setting_, rules.constants, rules.model)),
-          partition_(balance::one_box_each(balance::even_partition(first.grid, ranks))) {
+          partition_(balance::one_box_each(balance::even_partition(grid, ranks))) {
         if (!rules.speeds.empty() && rules.policy.speeds != balance::SpeedSource::off) state_.speeds.set(rules.speeds);
     }
 
@@ -86,11 +86,14 @@ private:
 
 Course follow(std::span<const Snapshot> snapshots, std::int64_t ranks, const Rules& rules) {
     Course course;
-    Follower run(ranks, rules, snapshots.front().field);
-    run.start(snapshots.front());
+    const auto cut = [&](const Snapshot& s) {
+        return Snapshot{s.step, cut_cells(s.field, rules.parts), cut_cells(s.counts, s.field.grid, rules.parts)};
+    };
+    Follower run(ranks, rules, cut_cells(snapshots.front().field.grid, rules.parts));
+    run.start(cut(snapshots.front()));
     course.stretches.push_back({0, run.partition()});
     for (std::size_t k = 1; k < snapshots.size(); ++k) {
-        const Balanced done = run.balance(snapshots[k], snapshots[k - 1].step);
+        const Balanced done = run.balance(cut(snapshots[k]), snapshots[k - 1].step);
         ++(done.partitioned ? course.partitioned : course.kept);
         if (done.moved) course.migrations.push_back(k);
         course.stretches.push_back({k, run.partition()});

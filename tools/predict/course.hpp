@@ -23,6 +23,7 @@ struct Snapshot {
 struct Rules {
     std::string model = "exact";  ///< load model
     balance::ModelConstants constants{};
+    int parts = 1;             ///< Into so many each cell is cut along each axis.
     balance::Policy policy{};  ///< Its costs and limits are for the field's particles and loads.
     /// Speed of each rank, if they differ. Known from the start, except with SpeedSource::off.
     std::vector<double> speeds{};

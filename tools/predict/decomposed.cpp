@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
+#include "app/common/errors.hpp"
 #include "balance/model/work.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/partition/quality.hpp"
@@ -100,6 +102,28 @@ RankStep work_of(const CellField& field, const balance::SummedArea& load, const 
 }
 
 }  // namespace
+
+int parts_of_cells(const balance::Grid& grid, double length, std::int64_t ranks, int min_width) {
+    // With 1000 cells a rank imbalance is hardly more than with all. A rank of 2 min_width has a place on any grid.
+    const double each = std::max(1000.0, grown(2 * min_width, grid.dimensions)), most = 1 << 24;
+    const auto cells = [&](int n) { return static_cast<double>(grid.box().cells()) * grown(n, grid.dimensions); };
+    int parts = 1;
+    while (parts + 1 <= length && cells(parts) < each * static_cast<double>(ranks) && cells(parts + 1) <= most) ++parts;
+    return parts;
+}
+
+CellField cut_cells(const CellField& field, int parts) {
+    const double load = std::accumulate(field.load.begin(), field.load.end(), 0.0);
+    if (load * grown(parts, field.grid.dimensions) >= static_cast<double>(balance::most_ticks))
+        throw app::UsageError("command line: --scale: the work of a step is too much to be summed exactly; use less");
+    return {cut_cells(field.grid, parts),
+            cut_cells(field.load, field.grid, parts),
+            cut_cells(field.items, field.grid, parts),
+            field.halo,
+            field.reach,
+            field.item_bytes,
+            field.length / parts};
+}
 
 RankSteps rank_steps(const CellField& field, const balance::Decomposition& owners, const comm::NodeMap& nodes,
                      const comm::Schedule& schedule) {

@@ -18,6 +18,27 @@ constexpr double grown(double length, int dimensions) {
     return factor;
 }
 
+/// A grid with each cell cut into so many parts along each axis.
+inline balance::Grid cut_cells(balance::Grid grid, int parts) {
+    for (int a = 0; a < grid.dimensions; ++a) grid.cells[a] *= parts;
+    return grid;
+}
+/// A value of each cell of a grid, given to each part of the cell.
+template <class T>
+std::vector<T> cut_cells(const std::vector<T>& values, const balance::Grid& grid, int parts) {
+    const balance::Box fine = cut_cells(grid, parts).box();
+    const int deep = grid.dimensions == 3 ? parts : 1;
+    std::vector<T> result;
+    result.reserve(fine.cells());
+    for (int x = 0; x < fine.upper[0]; ++x)
+        for (int y = 0; y < fine.upper[1]; ++y)
+            for (int z = 0; z < fine.upper[2]; ++z)
+                result.push_back(values[balance::place_in(grid.box(), x / parts, y / parts, z / deep)]);
+    return result;
+}
+/// Into so many parts forecasts cut a cell along each axis if the problem is `length` times as long. They are as few as
+/// give each rank enough cells, no smaller than the problem's cells, and no more in all than memory holds.
+int parts_of_cells(const balance::Grid& grid, double length, std::int64_t ranks, int min_width);
 /// A load for each cell of a grid, column by column, and what cells send where they are ghosts.
 struct CellField {
     balance::Grid grid;
@@ -31,6 +52,10 @@ struct CellField {
     double content() const { return grown(length, grid.dimensions); }     ///< so many times as much is in a region
     double border() const { return grown(length, grid.dimensions - 1); }  ///< ... lies at its border
 };
+
+/// The same problem on a grid with each cell cut into so many parts along each axis. Throws app::UsageError if the sum
+/// of its loads is too large.
+CellField cut_cells(const CellField& field, int parts);
 
 /// Work and messages of the ranks in a step, and at a rebuild of the neighbour lists.
 struct RankSteps {

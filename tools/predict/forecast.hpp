@@ -28,6 +28,7 @@ struct Terms {
 struct Forecast {
     std::int64_t ranks = 1;
     Terms terms;
+    double undivided_imbalance = -1;           ///< Imbalance if no cell of the deck could be cut; -1: not known.
     double lbe = 1;                            ///< LBE of the partition, by its own loads.
     double messages = 0, bytes = 0;            ///< Sent by a mean rank in a step.
     double low_seconds = 0, high_seconds = 0;  ///< Range by the uncertainties of machine and method.

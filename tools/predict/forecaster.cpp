@@ -62,10 +62,11 @@ Forecaster::Forecaster(const Deck& deck, const md::Domain& domain, const Deck::M
 }
 
 // How a run of the deck balances, in particles of the field.
-predict::Rules Forecaster::rules_for(const RankPlacement& placement) const {
+predict::Rules Forecaster::rules_for(const RankPlacement& placement, int parts) const {
     const Deck::Balance& b = deck_.balance;
-    const double particles = snapshots_.front().field.content();  // that one of the field stands for
+    const double particles = content(parts);  // that one of the field stands for
     predict::Rules rules;
+    rules.parts = parts;
     rules.model = b.model;
     rules.constants = b.constants;
     balance::Policy& policy = rules.policy;
@@ -92,7 +93,7 @@ predict::Course Forecaster::follow(const predict::Rules& rules) const {
             "balance.partition.max_particles_per_process: no cut keeps {} within {}; the smallest limit that works is "
             "{}; use it, or predict for more",
             counted(ranks, "process"), counted(deck_.balance.partition.max_size, "particle"),
-            std::llround(std::ceil(static_cast<double>(e.smallest) * snapshots_.front().field.content()))));
+            std::llround(std::ceil(static_cast<double>(e.smallest) * content(rules.parts)))));
     }
 }
 
@@ -108,8 +109,9 @@ predict::Conditions Forecaster::conditions_for(const RankPlacement& placement) c
 predict::RankSteps Forecaster::steps_of(const predict::CellField& field, const balance::Partition& partition,
                                         const RankPlacement& placement, const predict::Conditions& conditions) const {
     const std::int64_t ranks = partition.processes();
-    const balance::Decomposition owners(field.grid, partition, {ranks, static_cast<int>(ranks)},
-                                        tile_shape(deck_, domain_, ranks * omp_get_max_threads()));
+    const balance::TileShape tile = deck_.grid.tile.value_or(
+        balance::choose_tile(field.grid, domain_.axis[1].cell_width(), ranks * omp_get_max_threads()));
+    const balance::Decomposition owners(field.grid, partition, {ranks, static_cast<int>(ranks)}, tile);
     const comm::Schedule schedule = schedule_of(
         deck_.comm, [&](std::size_t most) { return std::min(most, static_cast<std::size_t>(machine_.eager_bytes)); });
     predict::RankSteps steps = rank_steps(field, owners, conditions.nodes, schedule);
@@ -117,26 +119,27 @@ predict::RankSteps Forecaster::steps_of(const predict::CellField& field, const b
     return steps;
 }
 
-predict::CellField Forecaster::mean_field(std::size_t snapshot) const {
-    if (snapshot + 1 == snapshots_.size()) return snapshots_.back().field;
-    return predict::between(snapshots_[snapshot], snapshots_[snapshot + 1]);
+predict::CellField Forecaster::mean_field(std::size_t snapshot, int parts) const {
+    if (snapshot + 1 == snapshots_.size()) return cut_cells(snapshots_.back().field, parts);
+    return cut_cells(predict::between(snapshots_[snapshot], snapshots_[snapshot + 1]), parts);
 }
 
 // The partitions of a run that balances, and the part of balancing in a mean step. That part has the first partition,
 // spread over all steps of the run, and the balancings between the snapshots.
-Forecaster::Balanced Forecaster::balanced(const RankPlacement& placement, predict::Conditions& conditions) const {
+Forecaster::Balanced Forecaster::balanced(const RankPlacement& placement, predict::Conditions& conditions,
+                                          int parts) const {
     const auto ranks = static_cast<std::int64_t>(placement.node.size());
     const Deck::Balance& b = deck_.balance;
-    predict::Rules rules = rules_for(placement);
+    predict::Rules rules = rules_for(placement, parts);
     const bool counted_work = b.clock == balance::Clock::work;
-    const predict::CellField& first = snapshots_.front().field;
+    const predict::CellField first = cut_cells(snapshots_.front().field, parts);
     BalancingSeconds cost;
     double rebuild = 0, moving = 0;
     predict::RankSteps steps;
     rules.migration_seconds = [&](const balance::Partition& start) {
         cost = balancing_cost(b, static_cast<double>(first.grid.box().cells()) * first.content(), first.grid, start,
                               conditions);
-        steps = steps_of(mean_field(0), start, placement, conditions);
+        steps = steps_of(mean_field(0, parts), start, placement, conditions);
         rebuild = rebuild_seconds(steps, conditions);
         moving = cost.migration + rebuild;
         return cost.look + cost.partition + moving;
@@ -160,7 +163,8 @@ Forecaster::Balanced Forecaster::balanced(const RankPlacement& placement, predic
         static_cast<double>(course.partitioned) * cost.partition +
         static_cast<double>(course.migrations.size()) * moving;
     for (const std::size_t k : course.migrations)
-        seconds += move_seconds(snapshots_[k].field, course.stretches[k - 1].partition, course.stretches[k].partition);
+        seconds += move_seconds(cut_cells(snapshots_[k].field, parts), course.stretches[k - 1].partition,
+                                course.stretches[k].partition);
     if (snapshots_.size() > 1)
         conditions.rebalancing_seconds =
             seconds / static_cast<double>(b.every * static_cast<std::int64_t>(snapshots_.size() - 1));
@@ -181,16 +185,26 @@ Forecaster::Balanced Forecaster::balanced(const RankPlacement& placement, predic
 }
 
 predict::Forecast Forecaster::operator()(std::int64_t ranks) const {
+    const predict::CellField& field = snapshots_.front().field;
+    const int parts = predict::parts_of_cells(field.grid, field.length, ranks, deck_.balance.partition.min_width);
+    predict::Forecast f = forecast_with(parts, ranks);
+    // Cuts beside whole cells need not keep the limit.
+    if (parts == 1 || (ranks <= most_ranks(deck_, field.grid) && deck_.balance.partition.max_size == 0))
+        f.undivided_imbalance = (parts == 1 ? f : forecast_with(1, ranks)).terms.imbalance;
+    return f;
+}
+
+predict::Forecast Forecaster::forecast_with(int parts, std::int64_t ranks) const {
     const RankPlacement placement = placement_of(nodes_, machine_, deck_.comm.ranks_per_node, ranks);
     predict::Conditions conditions = conditions_for(placement);
     const bool balancing = balances(deck_) && ranks > 1;
     Balanced run;
     std::vector<predict::Stretch>& stretches = run.course.stretches;
     if (balancing) {
-        run = balanced(placement, conditions);
+        run = balanced(placement, conditions, parts);
     } else {
-        const balance::Partition even =
-            balance::one_box_each(balance::even_partition(snapshots_.front().field.grid, ranks));
+        const balance::Grid grid = predict::cut_cells(snapshots_.front().field.grid, parts);
+        const balance::Partition even = balance::one_box_each(balance::even_partition(grid, ranks));
         for (std::size_t k = 0; k < snapshots_.size(); ++k) stretches.push_back({k, even});
     }
     // One rank, which is there to be compared with, takes the mean of the loads of the same steps.
@@ -201,7 +215,7 @@ predict::Forecast Forecaster::operator()(std::int64_t ranks) const {
          predict::shares_of_run(stretches.size(), snapshots_.back().step, deck_.run.steps, every, most_forecasts)) {
         const predict::Stretch& s = stretches[share.stretch];
         if (!balancing || s.snapshot > 0)
-            run.steps = steps_of(mean_field(s.snapshot), s.partition, placement, conditions);
+            run.steps = steps_of(mean_field(s.snapshot, parts), s.partition, placement, conditions);
         forecasts.push_back(forecast(run.steps, conditions));
         weights.push_back(share.of_steps);
     }

@@ -14,7 +14,7 @@
 
 namespace app {
 
-/// Most ranks that the deck's grid can have.
+/// Most ranks that the grid can have.
 std::int64_t most_ranks(const Deck& deck, const balance::Grid& grid);
 
 class Forecaster {
@@ -29,19 +29,25 @@ public:
     predict::Forecast operator()(std::int64_t ranks) const;
 
 private:
+    predict::Forecast forecast_with(int parts, std::int64_t ranks) const;
     predict::Conditions conditions_for(const RankPlacement& placement) const;
     predict::RankSteps steps_of(const predict::CellField& field, const balance::Partition& partition,
                                 const RankPlacement& placement, const predict::Conditions& conditions) const;
-    predict::Rules rules_for(const RankPlacement& placement) const;
+    predict::Rules rules_for(const RankPlacement& placement, int parts) const;
     /// predict::follow() for this deck.
     predict::Course follow(const predict::Rules& rules) const;
     struct Balanced {
         predict::Course course;
         predict::RankSteps steps;  ///< of its first stretch
     };
-    Balanced balanced(const RankPlacement& placement, predict::Conditions& conditions) const;
+    Balanced balanced(const RankPlacement& placement, predict::Conditions& conditions, int parts) const;
     /// Of what the cells hold from one snapshot to the next; of the last one what they hold then.
-    predict::CellField mean_field(std::size_t snapshot) const;
+    predict::CellField mean_field(std::size_t snapshot, int parts) const;
+    /// So many particles one stands for if cells are cut.
+    double content(int parts) const {
+        const predict::CellField& field = snapshots_.front().field;
+        return field.content() / predict::grown(parts, field.grid.dimensions);
+    }
 
     const Deck& deck_;
     const md::Domain& domain_;

@@ -23,6 +23,7 @@
 #include "app/output/results.hpp"
 #include "app/run/start.hpp"
 #include "comm/machine/topology.hpp"
+#include "tools/predict/activity.hpp"
 #include "tools/predict/choice.hpp"
 #include "tools/predict/forecaster.hpp"
 #include "tools/predict/link_times.hpp"
@@ -35,8 +36,8 @@ namespace {
 
 // Particles times steps that are run to see how loads change: a second or so.
 constexpr double most_particle_steps = 1e7;
-constexpr std::int64_t many_ranks = 1024;    // searches for a number of ranks stop there
-constexpr std::int64_t slow_ranks = 50'000;  // a forecast for so many or more may take minutes
+constexpr std::int64_t many_ranks = 1024;       // searches for a number of ranks stop there
+constexpr std::int64_t most_asked = 1'000'000;  // ranks
 
 // The default: so many ranks as have 16 cells each.
 std::vector<std::int64_t> usual_counts(std::int64_t cells, std::int64_t most) {
@@ -98,7 +99,7 @@ void note_doubtful(const PredictReport& report, const std::string& machine_file)
                                       fmt::join(unknown, " and ")));
 }
 
-// A cell of the deck stands for many of a scaled system, which a real partition could cut.
+// The forecasts for a scaled system take loads as even within each cell of the deck.
 void note_coarse(const PredictReport& report, std::int64_t deck_cells) {
     constexpr std::int64_t least = 30;  // cells a rank
     const auto coarse = std::ranges::find_if(report.forecasts, [&](const predict::Forecast& f) {
@@ -106,17 +107,16 @@ void note_coarse(const PredictReport& report, std::int64_t deck_cells) {
     });
     if (coarse == report.forecasts.end()) return;
     say(stderr,
-        "steelyard: note: from {} on the imbalance is largely that of cells too coarse: the deck has {}, fewer than {} "
-        "a rank, and --scale cuts none of them; predict from a larger deck with a smaller --scale\n",
-        counted(coarse->ranks, "rank"), counted(deck_cells, "cell"), least);
+        "steelyard: note: from {} on a rank has fewer than {} of the deck's {}; loads count as even inside each of "
+        "them, so imbalance by anything smaller is not known: predict from a larger deck with a smaller --scale\n",
+        counted(coarse->ranks, "rank"), least, counted(deck_cells, "cell"));
 }
 
 // Forecasts for all that is asked for, ascending. Rank 0 alone.
 void forecast_all(const Options& options, const Deck& deck, const Forecaster& forecaster, std::int64_t most,
-                  const std::vector<std::int64_t>& counts, PredictReport& report) {
+                  const std::vector<std::int64_t>& counts, Activity& activity, PredictReport& report) {
     const auto make = [&](std::int64_t ranks) {
-        if (ranks >= slow_ranks && !options.quiet)
-            say(stderr, "steelyard: predicts for {}; this may take minutes\n", counted(ranks, "rank"));
+        activity.begin("predicts for " + counted(ranks, "rank"));
         return forecaster(ranks);
     };
     report.most_ranks = most;
@@ -183,11 +183,13 @@ int predict(const Options& options, const comm::Communicator& comm) {
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
     if (deck.load.kind == LoadKind::slabs) check_start(deck, setup, comm);
     const balance::Grid grid = setup.domain.grid();
-    std::int64_t most = most_ranks(deck, grid);
+    const int parts = predict::parts_of_cells(grid, options.length, most_asked, deck.balance.partition.min_width);
+    const balance::Grid finest = predict::cut_cells(grid, parts);
+    std::int64_t most = most_ranks(deck, finest);
     std::vector<std::int64_t> counts = agreed(comm, [&] {
         if (options.seconds > 0 && deck.run.steps == 0)
             throw UsageError("command line: --time: the deck makes no steps; give it some with --set run.steps=...");
-        return counts_of(options, grid, most);
+        return counts_of(options, finest, most);
     });
     if (const auto on_nodes = most_ranks_on(report.nodes, report.machine, deck.comm.ranks_per_node)) {
         if (options.processes.empty()) std::erase_if(counts, [&](std::int64_t n) { return n > *on_nodes; });
@@ -196,16 +198,21 @@ int predict(const Options& options, const comm::Communicator& comm) {
     RunDirectory directory(output_path(options, deck, comm), result_kinds(), comm);
     directory.require_room(old_results(options), options.deck);
 
+    Activity activity(comm.rank() == 0 && !options.quiet ? stderr : nullptr);
+
     // Each rank runs an engine of its own, for as many steps as its clock gives it. An error may occur on some ranks
     // only, or at another step on each. So the ranks agree on errors after each part.
     const comm::Communicator alone = comm.split(comm.rank());
     if (options.machine.empty()) {
+        activity.begin("measures this machine");
         const auto measured = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
         calibrate(*measured, comm, report);
     }
+    activity.begin("makes the deck's first steps");
     const auto sample = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
     const SampledCourse sampled = agreed(comm, [&] {
-        return sample->course(most_particle_steps, report.machine.deck_costs ? Count::work : Count::things);
+        return sample->course(most_particle_steps, report.machine.deck_costs ? Count::work : Count::things,
+                              options.length);
     });
     report.steps_per_rebuild = agreed(comm, [&] {
         return report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild
@@ -220,7 +227,7 @@ int predict(const Options& options, const comm::Communicator& comm) {
         keep_arrays_on_the_heap();
         const Forecaster forecaster(deck, setup.domain, report.nodes, report.machine, sampled, report.steps_per_rebuild,
                                     options.length);
-        forecast_all(options, deck, forecaster, most, counts, report);
+        forecast_all(options, deck, forecaster, most, counts, activity, report);
         if (!options.quiet) note_doubtful(report, options.machine), note_coarse(report, grid.box().cells());
     });
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
@@ -240,7 +247,7 @@ std::vector<std::int64_t> process_list(const std::string& text) {
         const std::size_t end = std::min(text.find(',', at), text.size());
         std::int64_t n = 0;
         const auto [rest, error] = std::from_chars(text.data() + at, text.data() + end, n);
-        if (error != std::errc() || rest != text.data() + end || n < 1 || n > 1'000'000)
+        if (error != std::errc() || rest != text.data() + end || n < 1 || n > most_asked)
             throw UsageError(
                 fmt::format("command line: --processes: '{}' is no list of whole numbers from 1 to "
                             "1000000; write it as in 1,2,4,8",

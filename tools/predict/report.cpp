@@ -103,8 +103,8 @@ void say_prediction(const PredictReport& report, const std::string& directory) {
     if (report.length != 1) facts.push_back(fmt::format("all lengths times {:g}", report.length));
     say(stdout, "{}", lines_of(facts));
     say(stdout, "\n  predicted, not measured; shares of a step in %\n");
-    say(stdout, "  {:>6}{:>12}{:>7}{:>10}{:>7} |{:>6}{:>7}{:>7}{:>6}{:>7}\n", "ranks", "s a step", "+- %", "speed-up",
-        "eff.", "comp.", "imbal.", "mess.", "bytes", "rebal.");
+    say(stdout, "  {:>6}{:>12}{:>7}{:>10}{:>7} |{:>6}{:>7}{:>7}{:>6}{:>7}{}\n", "ranks", "s a step", "+- %", "speed-up",
+        "eff.", "comp.", "imbal.", "mess.", "bytes", "rebal.", report.length > 1 ? "  grain" : "");
     for (const Forecast& f : report.forecasts) {
         const double all = f.terms.seconds(), s = speed_up(report, f);
         std::string row = fmt::format("  {:>6}{:>12.4g}{:>7.1f}{:>10.2f}{:>7.2f} |", f.ranks, all, 100 * uncertainty(f),
@@ -112,8 +112,11 @@ void say_prediction(const PredictReport& report, const std::string& directory) {
         const std::array<int, 5> widths{6, 7, 7, 6, 7};
         for (std::size_t i = 0; i < term_names.size(); ++i)
             row += fmt::format("{:>{}.1f}", 100 * (f.terms.*term_names[i].second) / all, widths[i]);
+        if (const double whole = f.undivided_imbalance; report.length > 1 && whole >= 0)
+            row += fmt::format("{:>7.1f}", 100 * whole / (all - f.terms.imbalance + whole));
         say(stdout, "{}\n", row);
     }
+    if (report.length > 1) say(stdout, "  grain: imbalance if no cell of the deck were cut, in % of the step then\n");
     say_uncertainty(report);
     const Forecast& best = best_of(report.forecasts);
     say_ranks(report, best);
@@ -174,6 +177,7 @@ std::string to_json(const PredictReport& report) {
             {"overlap_seconds", {{"none", f.none_seconds}, {"links", f.links_seconds}, {"full", f.full_seconds}}}};
         for (const auto& [name, term] : term_names) row["seconds"][name] = f.terms.*term;
         row["seconds"]["communication"] = f.terms.communication();
+        if (report.length > 1 && f.undivided_imbalance >= 0) row["undivided_imbalance"] = f.undivided_imbalance;
         j["forecasts"].push_back(row);
     }
     return text_of(j, 2) + "\n";

@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -103,19 +104,20 @@ CountedField Sample::count(std::int64_t step, Count what) {
     return field;
 }
 
-SampledCourse Sample::course(double most_particle_steps, Count what) {
+SampledCourse Sample::course(double most_particle_steps, Count what, double length) {
     constexpr std::int64_t most_times = 40, times_without_balancing = 4;
     const auto particles = static_cast<double>(std::max<std::int64_t>(1, walk_.engine().particles()));
-    const std::int64_t last =
-        std::min(own_.run.steps, std::max<std::int64_t>(1, static_cast<std::int64_t>(most_particle_steps / particles)));
+    const std::int64_t last = std::min(
+        own_.run.steps, std::max<std::int64_t>(1, static_cast<std::int64_t>(most_particle_steps / particles * length)));
     const std::int64_t wanted = own_.balance.every > 0 ? own_.balance.every : last / times_without_balancing;
     const std::int64_t spacing = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, last));
     SampledCourse course;
     course.fields.push_back(count(0, what));
-    std::int64_t due = 0, steps_to_due = 0;
+    std::int64_t step = 0, due = 0, steps_to_due = 0;
+    const auto steps_here = [&](std::int64_t k) { return std::llround(static_cast<double>(k * spacing) / length); };
     for (std::int64_t k = 1; k <= std::min(most_times, last / spacing); ++k) {
         std::int64_t since = 0;  // the last rebuild: to count is one
-        for (std::int64_t step = 0; step < spacing; ++step, ++since) {
+        for (const std::int64_t end = steps_here(k); step < end; ++step, ++since) {
             const std::int64_t before = walk_.engine().rebuilds();
             walk_.advance(1);
             if (walk_.engine().rebuilds() == before) continue;

@@ -69,7 +69,8 @@ public:
     CountedField count(std::int64_t step, Count what);
     /// Counts now and at the balancings of the deck's first steps (without balancing: some times), as far as
     /// most_particle_steps steps of particles reach, and at least one step far, if the deck has one.
-    SampledCourse course(double most_particle_steps, Count what);
+    /// length: factor of all lengths. Particles need as many times as many steps to get as far.
+    SampledCourse course(double most_particle_steps, Count what, double length);
     /// Runs until the skin is tuned, a second at most, and then some batches of steps, which are timed: in tiles of
     /// virtual processes, which tells what costs how much, and as a run on one rank does, which tells how much it is in
     /// all. Holds all particles twice meanwhile.
