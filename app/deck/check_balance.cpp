@@ -129,8 +129,7 @@ void require_partition(std::int64_t step, const std::optional<balance::Infeasibl
     if (!dead_end) return;
     throw DeckError(fmt::format(
         "balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; the smallest limit that "
-        "works "
-        "now is {}; use it, or more processes",
+        "works now is {}; use it, or more processes",
         step, counted(dead_end->parts, "process"), counted(dead_end->limit, "particle"), dead_end->smallest));
 }
 

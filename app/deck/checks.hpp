@@ -46,8 +46,8 @@ void check_partitions(const Deck::Balance& balance, const balance::Grid& grid, s
 /// Throws DeckError where a format of output.balance_formats cannot hold so many cells.
 void check_formats(const Deck::Output& output, const balance::Grid& grid);
 
-/// Throws DeckError where a replay of a load series of this grid cannot serve the section balance. lack: the words of a
-/// series without particles; empty: it has some.
+/// Throws DeckError where the section balance does not suit a replay of a load series. grid: of the series. lack: says
+/// that it has no particles; empty: it has some.
 void check_replay(const Deck& deck, const balance::Grid& grid, const std::string& lack, bool optimum, int ranks);
 
 /// Throws DeckError if no partition keeps the limit of particles.
