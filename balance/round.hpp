@@ -58,8 +58,8 @@ struct Policy {
     bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }
 };
 
-/// A model of a team of one that looks at all processes at once: from the cells of each, their seconds a step and the
-/// counts of all cells to a load of each cell, >= 0, in any unit.
+/// A model of a team of one that looks at all processes at once. Arguments: the cells of each process, its seconds a
+/// step, and the counts of all cells. Returns the load of each cell, >= 0, in any unit.
 using WholeModel =
     std::function<std::vector<double>(const ProcessBoxes&, std::span<const double>, std::span<const CellCounts>)>;
 /// As make_partition().

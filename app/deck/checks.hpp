@@ -51,7 +51,7 @@ struct SeriesLacks {
     std::string particles, ahead;
 };
 
-/// Throws DeckError where a replay of a load series of this grid cannot serve the section balance.
+/// Throws DeckError where the section balance does not suit a replay of a load series. grid: of the series.
 void check_replay(const Deck& deck, const balance::Grid& grid, const SeriesLacks& lacks, bool optimum, int ranks);
 
 /// Throws DeckError if no partition keeps the limit of particles.

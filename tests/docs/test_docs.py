@@ -276,7 +276,7 @@ def perform(copy, command, entry):
             perform(copy, *maker[2:])
     words = ["/bin/bash", "-c", command]
     if command.startswith("python3: "):
-        words = [sys.executable, "-c", pattern]
+        words = [sys.executable, "-c", "import sys\nsys.path.insert(0, 'build/python')\n" + pattern]
     for old, new in [r for pairs in replacements[: 1 if options.full else 2] for r in pairs.items()]:
         assert old == "$" or old in words[2], f"commands.py replaces {old!r}, which is not in `{command}`"
         words[2] = words[2] + new if old == "$" else words[2].replace(old, new)
@@ -292,4 +292,7 @@ def perform(copy, command, entry):
 def test_command(copy, command, entry):
     if entry[0] == "slow" and not options.full:
         pytest.skip("only with --full")
+    package = os.path.join(os.path.dirname(options.binary), "python/steelyard/_core*")
+    if "import steelyard" in entry[1] + command and not glob.glob(package):
+        pytest.skip("the Python package is not built")
     perform(copy, command, entry)
