@@ -30,7 +30,6 @@ std::vector<std::string> never_balanced(std::span<const BalancedModel> models);
 
 /// Which contender costs least, and whether the difference to others is more than noise; empty for one alone.
 std::string least_time(std::span<const balance::ContenderCost> costs);
-/// cells_move: as in balance::Counting.
 std::string prices_in_words(const balance::WorkCosts& prices, bool cells_move, std::int64_t processes);
 
 /// The setting of all rounds by a deck, without the widths of cells. Collective.
