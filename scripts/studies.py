@@ -16,6 +16,7 @@ from common import ROOT, call, fail, parser_of, read_csv, read_json, words
 
 # The file of results that a command of the program writes, where it is not summary.json.
 RESULTS = {"partition": "partition.json", "predict": "predict.json"}
+RESULTS_VERSION = 2  # raised when scripts need keys that older results lack, so these are made anew
 PINNED = ["taskset", "-c", "0"]  # starts a program on one core
 QUIET = 0.04  # part of all cores that other programs, or the host of this machine, may take during a measurement
 TRIES = 5  # runs of a measurement that others disturb
@@ -62,11 +63,12 @@ def steelyard(*arguments, out, settings=(), start=(), binary="build/steelyard", 
     keep: If `out` has results of the same command, they are taken as they are.  options: Those of call().
     """
     command, record = [*arguments, *words(settings)], os.path.join(out, "command.json")
-    if not (keep and os.path.exists(record) and read_json(record) == command):
+    made = {"command": command, "results": RESULTS_VERSION}
+    if not (keep and os.path.exists(record) and read_json(record) == made):
         shutil.rmtree(out, ignore_errors=True)
         call([*start, binary, *command, "--out", out, "--quiet"], **options)
         with open(record, "w") as f:
-            json.dump(command, f)
+            json.dump(made, f)
     return read_json(os.path.join(out, RESULTS.get(arguments[0], "summary.json")))
 
 

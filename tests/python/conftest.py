@@ -23,15 +23,16 @@ class Series:
         away = sum((x - 0.3 * n - 0.03 * n * at[0] / len(shape)) ** 2 / n for x, n in zip(at[1:], shape[1:]))
         self.particles = random.poisson(30 * np.exp(-away))
         self.load = 1e-6 * (0.2 + self.particles) * (1 + 0.5 * random.random(shape))
+        self.counts = dict(particles=self.particles, particles_ahead=np.roll(self.particles, -1, axis=0))
         self.step = 5 * np.arange(shape[0])
         self.boundary = ["periodic", "wall", "periodic"][:dimensions]
 
     def write(self, path, particles=True):
-        counts = dict(particles=self.particles) if particles else {}
+        counts = self.counts if particles else {}
         return program.write_datasets(path, dict(boundary=self.boundary), load=self.load, step=self.step, **counts)
 
     def arrays(self, particles=True):
-        counts = dict(particles=self.particles) if particles else {}
+        counts = self.counts if particles else {}
         return dict(load=self.load, step=self.step, boundary=self.boundary, **counts)
 
 
