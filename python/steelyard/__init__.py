@@ -49,7 +49,8 @@ def replay(load, processes, *, particles=None, particles_ahead=None, step=None, 
     """Balances a load series again, as the command `steelyard replay` does, and returns a Replay.
 
     load: array [t, ny, nx] or [t, nz, ny, nx], or the path of a load series, which has the next four too.
-    particles, particles_ahead: of each cell, as load.  step: of each entry, ascending.  boundary: a word for each axis, from x on.
+    particles, particles_ahead: of each cell, as load.  step: of each entry, ascending.
+    boundary: a word for each axis, from x on.
     model, partition, criterion: of the driver, as in a deck, or objects.  compare: models, or dicts of such options.
     optimum: also find the best schedule.  owners: keep those of all contenders.  deck: path of a deck for the defaults.
     settings: {"section.key": value}.  keys: of the section balance.  progress: called with opportunities done, and all.
