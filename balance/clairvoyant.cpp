@@ -75,8 +75,11 @@ double Clairvoyant::bytes(std::int64_t opportunities, std::int64_t cells, std::i
            (cell * static_cast<double>(cells) / ranks + sizeof(std::int64_t) * static_cast<double>(processes + 1));
 }
 
-Schedule Clairvoyant::best() const {
-    return best_schedule({std::ssize(steps_) - 1, [this](std::int64_t i) { return costs_from(i); }});
+Schedule Clairvoyant::best(const std::function<void()>& between) const {
+    return best_schedule({std::ssize(steps_) - 1, [&](std::int64_t i) {
+                              between();
+                              return costs_from(i);
+                          }});
 }
 
 }  // namespace balance

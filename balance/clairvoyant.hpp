@@ -2,6 +2,7 @@
 // Finds the best schedule of balancings of a load series, which can be known in hindsight only.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -22,7 +23,8 @@ public:
     std::optional<Infeasible> see(std::int64_t step, HomeCells cells);
 
     /// Seconds of computing and of balancing, by the policy's prices. Collective.
-    Schedule best() const;
+    /// between: called again and again.
+    Schedule best(const std::function<void()>& between) const;
     /// Bytes on a rank for so many opportunities, the start among them.
     static double bytes(std::int64_t opportunities, std::int64_t cells, std::int64_t processes, int ranks);
     /// Steps of all opportunities.

@@ -126,9 +126,9 @@ std::vector<ContenderCost> Replay::costs() const {
     return costs;
 }
 
-std::optional<Replay::Optimum> Replay::optimum() const {
+std::optional<Replay::Optimum> Replay::optimum(const std::function<void()>& between) const {
     if (!clairvoyant_) return std::nullopt;
-    const Schedule best = clairvoyant_->best();
+    const Schedule best = clairvoyant_->best(between);
     Optimum optimum{best.seconds / scale_, {}};
     for (const std::int64_t j : best.balanced) optimum.steps.push_back(clairvoyant_->steps()[j]);
     return optimum;

@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,7 +73,8 @@ public:
         double seconds = 0;
         std::vector<std::int64_t> steps;
     };
-    std::optional<Optimum> optimum() const;
+    /// between: called again and again, because the search may take long; what it throws ends the search.
+    std::optional<Optimum> optimum(const std::function<void()>& between = [] {}) const;
 
 private:
     Setting setting_;

@@ -6,6 +6,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <set>
+
 #include "app/balancing/from_deck.hpp"
 #include "app/balancing/simulated_cost.hpp"
 #include "app/deck/checks.hpp"
@@ -142,7 +144,12 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     balance::Replay run(team, grid, {processes, 1}, std::move(policy), meter, scale, deck.balance.constants,
                         deck.balance.model, others_of(deck.balance, processes, alone), optimum);
     const std::vector<balance::BalancedModel>& models = run.state().models;
-    for (std::size_t i = 0; i < own.size(); ++i) give(run.contender(i), own[i], grid);
+    std::set<std::string> labels;
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        if (i < own.size()) give(run.contender(i), own[i], grid);
+        if (!labels.insert(models[i].label).second)
+            throw py::value_error("compare: " + models[i].label + " is there twice; give one a name");
+    }
     std::vector<Array<std::int32_t>> owners;
     for (std::size_t m = 0; m < (all_owners ? models.size() : 1); ++m)
         owners.emplace_back(std::vector<std::int64_t>{std::ssize(times), cells});
@@ -167,14 +174,27 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     }
     py::dict names, lbe;
     const std::vector<balance::ContenderCost> costs = run.costs();
-    for (const balance::ContenderCost& c : costs)
-        names[py::str(c.name)] = py::make_tuple(c.computing_seconds, c.balancing_seconds, c.balancings, c.migrations);
+    std::vector<balance::Excess> over(costs.size());
+    for (const balance::Excess& e : balance::ranking(costs)) over[e.contender] = e;
+    for (std::size_t m = 0; m < costs.size(); ++m) {
+        const balance::ContenderCost& c = costs[m];
+        names[py::str(c.name)] = py::make_tuple(c.seconds(), c.computing_seconds, c.balancing_seconds, c.balancings,
+                                                c.migrations, over[m].part, over[m].error);
+    }
+    std::vector<std::string> notes = app::never_balanced(models);
+    if (times.size() == 1) notes.emplace_back("nothing was balanced: no entry after the start has a step for it");
     for (const app::Overall& o : app::overall_of(models)) lbe[py::str(o.model)] = o.lbe;
     for (std::int64_t& t : times) t = steps[t];
-    const auto best = without_lock([&] { return run.optimum(); });
+    const auto best = without_lock([&] {
+        return run.optimum([] {
+            const py::gil_scoped_acquire held;
+            if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+        });
+    });
     return py::dict("rows"_a = rows + "\n", "costs"_a = names, "lbe"_a = lbe, "owners"_a = owners, "steps"_a = times,
-                    "speeds"_a = run.state().speeds.relative(), "notes"_a = app::never_balanced(models),
+                    "speeds"_a = run.state().speeds.relative(), "notes"_a = notes,
                     "least_time"_a = app::least_time(costs),
+                    "prices"_a = app::prices_in_words(deck.balance.work, !counted, processes),
                     "optimum"_a = best ? py::object(py::make_tuple(best->seconds, best->steps)) : py::none());
 }
 

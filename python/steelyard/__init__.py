@@ -17,13 +17,15 @@ from .results import Run, columns_of, open, run, texts_of
 
 __all__ = ["Memory", "Replay", "Run", "open", "optimum", "partition", "quality", "replay", "run"]
 Memory = _core.Memory
-Cost = collections.namedtuple("Cost", "computing_seconds balancing_seconds balancings migrations")
+Cost = collections.namedtuple(
+    "Cost", "seconds computing_seconds balancing_seconds balancings migrations over_least over_least_error"
+)
 Optimum = collections.namedtuple("Optimum", "seconds steps")
 
 
 class Replay:
-    """The result of replay(), with the attributes rows, costs, lbe, least_time, owners, steps, speeds, optimum,
-    notes."""
+    """The result of replay(), with the attributes rows, costs, lbe, least_time, prices, owners, steps, speeds,
+    optimum, notes."""
 
     def __init__(self, found, fields):
         vars(self).update(found, rows=columns_of(found["rows"]), steps=np.array(found["steps"]))
@@ -33,6 +35,8 @@ class Replay:
 
     def __getitem__(self, name):
         """The columns of one contender."""
+        if name not in self.costs:
+            raise KeyError(f"{name}: no such contender; there are {', '.join(self.costs)}")
         return {column: values[self.rows["model"] == name] for column, values in self.rows.items()}
 
     def __repr__(self):
@@ -40,18 +44,19 @@ class Replay:
         for name, c in self.costs.items():
             lbe, counts = 100 * self.lbe.get(name, np.nan), f"{c.balancings:12}{c.migrations:12}"
             lines.append(f"{name:16}{lbe:11.1f} %{counts}{c.computing_seconds:14.5g}{c.balancing_seconds:14.5g}")
-        return "\n".join([*lines, self.least_time]).rstrip()
+        return "\n".join([*lines, self.prices, self.least_time, *self.notes]).rstrip()
 
 
 def replay(load, processes, *, particles=None, particles_ahead=None, step=None, boundary=None, model=None,
-           partition=None, criterion=None, compare=(), optimum=False, owners=False, deck="", settings=None,
+           partition=None, criterion=None, name="", compare=(), optimum=False, owners=False, deck="", settings=None,
            progress=None, **keys):  # fmt: skip
     """Balances a load series again, as the command `steelyard replay` does, and returns a Replay.
 
     load: array [t, ny, nx] or [t, nz, ny, nx], or the path of a load series, which has the next four too.
     particles, particles_ahead: of each cell, as load.  step: of each entry, ascending.
     boundary: a word for each axis, from x on.
-    model, partition, criterion: of the driver, as in a deck, or objects.  compare: models, or dicts of such options.
+    model, partition, criterion, name: of the driver, as in a deck, or objects.
+    compare: models, or dicts of such options.
     optimum: also find the best schedule.  owners: keep those of all contenders.  deck: path of a deck for the defaults.
     settings: {"section.key": value}.  keys: of the section balance.  progress: called with opportunities done, and all.
     """
@@ -67,7 +72,7 @@ def replay(load, processes, *, particles=None, particles_ahead=None, step=None, 
     driver = dict(keys, processes=processes, model=model, partition=partition, criterion=criterion)
     driver = {key: value for key, value in driver.items() if value is not None}
     own, compared = [fields.own_parts(driver)], []
-    for entry in compare:
+    for entry in [compare] if isinstance(compare, (str, dict)) else compare:
         compared.append(dict(entry) if isinstance(entry, dict) else {"model": entry})
         own.append(fields.own_parts(compared[-1], own[0]))
         if "model" in own[0] and compared[-1] == {"model": "exact"}:  # a name that stands for the driver's own model
@@ -76,11 +81,9 @@ def replay(load, processes, *, particles=None, particles_ahead=None, step=None, 
             compared[-1]["name"] = f"own.{len(compared)}"
     if "model" not in own[0]:
         own[0].pop("name", None)  # the driver has the name of its model
+    own[0] |= {"name": name} if name else {}
     if optimum and not own[0].keys().isdisjoint(("model", "partition")):
         raise ValueError("optimum: it needs the model exact and a partition by name; leave it out")
-    names = [parts["name"] for parts in own if "name" in parts]
-    if len(set(names)) < len(names):
-        raise ValueError(f"compare: of {', '.join(names)}, two are the same; give one a name")
     words = texts_of({f"balance.{key}": value for key, value in driver.items()})
     words += texts_of(({"balance.compare": compared} if compared else {}) | (settings or {}))
 
@@ -89,12 +92,13 @@ def replay(load, processes, *, particles=None, particles_ahead=None, step=None, 
 
     what = entry, step.astype(np.int64), fields.grid, fields.counted, particles_ahead is not None
     text = pathlib.Path(deck).read_text("utf-8") if deck else "", str(deck), words
-    return Replay(_core.replay(*what, *text, own, optimum, owners, progress or show), fields)
+    return Replay(checked(_core.replay, *what, *text, own, optimum, owners, progress or show), fields)
 
 
 def optimum(load, processes, partition=None, **keys):
-    """Seconds and steps of the best schedule of balancings in hindsight, with the model `exact` and free cuts."""
-    partition = {"kind": partition} if isinstance(partition, str) else partition or {}
+    """Seconds and steps of the best schedule of balancings in hindsight, with the model `exact` and free cuts. A fair
+    rival is replay(..., model="exact", partition=dict(sticky=False))."""
+    partition = partition if isinstance(partition, dict) else {"kind": partition or "chain"}
     keys = {"model": "exact", "partition": {**partition, "sticky": False}, **keys}
     return replay(load, processes, optimum=True, **keys).optimum
 
@@ -119,7 +123,9 @@ def partition(load, parts, kind="chain", *, speeds=(), particles=None, boundary=
     fields, options = Fields(load.shape, boundary), {"kind": kind, **options}
     words = texts_of({"balance.processes": parts, "balance.model": "exact", "balance.partition": options})
     flat = fields.flat(load, int), fields.flat(counts, int)
-    return fields.shaped(_core.partition(*flat, fields.grid, words, speeds_of(speeds, parts), memory or Memory()))
+    return fields.shaped(
+        checked(_core.partition, *flat, fields.grid, words, speeds_of(speeds, parts), memory or Memory())
+    )
 
 
 def quality(load, owner, parts=None, *, speeds=(), boundary=None):
@@ -133,6 +139,14 @@ def quality(load, owner, parts=None, *, speeds=(), boundary=None):
     slowest = (loads * (speed.mean() / speed)).max()
     lbe = loads.mean() / slowest if slowest > 0 else 1.0
     return dict(loads=loads, mean=loads.mean(), largest=loads.max(), lbe=lbe, imbalance=1 / lbe - 1, ghost_cells=ghosts)
+
+
+def checked(call, *arguments):
+    """The library's answer. Its errors name options as the command line does, which nobody wrote here."""
+    try:
+        return call(*arguments)
+    except _core.Error as e:
+        raise ValueError(str(e).removeprefix("--set ")) from None
 
 
 def show(done, of):

@@ -11,10 +11,13 @@ def series_of(path):
     """Load, particles, those ahead, and steps of a load series, and its boundary; those that are missing are None."""
     import h5py  # not needed for arrays
 
+    if not h5py.is_hdf5(path):
+        raise FileNotFoundError(f"{path}: there is no HDF5 file; give a load series (docs/replay.md)")
     with h5py.File(path, "r") as file:
         if "load" not in file:
             raise ValueError(f"{path}: it holds no dataset /load; give a load series (docs/replay.md)")
         words = [word.decode() if isinstance(word, bytes) else word for word in file.attrs.get("boundary", [])]
+        words = [word if word == "periodic" else "wall" for word in words]
         names = "load", "particles", "particles_ahead", "step"
         return *(file[name][()] if name in file else None for name in names), words or None
 
@@ -44,6 +47,8 @@ class Fields:
         words = [str(word).strip() for word in (["wall"] * len(shape) if boundary is None else boundary)]
         if len(words) != len(shape):
             raise ValueError(f"boundary: {len(words)} words for {len(shape)} axes; give one for each, from x on")
+        if unknown := {*words} - {"periodic", "reflecting", "wall"}:
+            raise ValueError(f"boundary: {unknown.pop()}; give periodic, reflecting or wall for each axis")
         periodic = [word == "periodic" for word in [*words, "wall"][:3]]
         self.shape, self.counted = shape, counted
         self.grid = _core.Grid([*shape[::-1], 1][:3], periodic, len(shape))
@@ -58,11 +63,14 @@ class Fields:
 
     def answer(self, who, found, kinds, most):
         """The values that a function has returned."""
-        found, whole, what = np.asarray(found), "numbers" if "f" in kinds else "whole numbers", "others"
+        found, whole = np.asarray(found), "numbers" if "f" in kinds else "whole numbers"
         if found.shape != self.shape or found.dtype.kind not in kinds:
             what = f"{found.dtype} of shape {found.shape}"
-        elif ((found >= 0) & (found <= most)).all():
+        elif (good := (found >= 0) & (found <= most)).all():
             return self.flat(found, float if "f" in kinds else np.int32)
+        else:
+            cell = tuple(np.argwhere(~good)[0].tolist())
+            what = f"{found[cell]} in cell {list(cell)}"
         raise ValueError(f"{who}: it returns {what}; return {whole} from 0 to {most:g}, of shape {self.shape}")
 
     def call(self, key, who, value):

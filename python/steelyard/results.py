@@ -15,7 +15,13 @@ import numpy as np
 
 def texts_of(settings):
     """`key.path=value` of a dictionary of settings."""
-    return [f"{key}={json.dumps(value, default=lambda x: x.tolist())}" for key, value in settings.items()]
+
+    def plain(value):
+        if hasattr(value, "tolist"):
+            return value.tolist()
+        raise ValueError(f"{value!r} is no name and no number; give one, or an object (docs/python.md)")
+
+    return [f"{key}={json.dumps(value, default=plain)}" for key, value in settings.items()]
 
 
 def columns_of(text):
@@ -60,6 +66,8 @@ class Run:
         """The cell fields of a step: {name: array [ny, nx] or [nz, ny, nx]}. Without a step: all steps with fields."""
         if step is None:
             return sorted(int(step) for step in re.findall(r"fields_(\d+)\.h5", " ".join(os.listdir(self.out))))
+        if step not in (steps := self.fields()):
+            raise ValueError(f"step {step} has no fields; there are those of {steps}")
         import h5py  # not needed for tables
 
         with h5py.File(os.path.join(self.out, f"fields_{step}.h5"), "r") as file:

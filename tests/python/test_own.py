@@ -160,7 +160,7 @@ WRONG = {
     "a number": (dict(partition=lambda load, p, o: 0), ValueError, "of shape ()"),
     "no answer": (dict(criterion=lambda now: None), ValueError, "it returns NoneType; return True or False"),
     "optimum": (dict(optimum=True, partition=Rcb), ValueError, "optimum: it needs"),
-    "same names": (dict(compare=[dict(model="a1", partition=Rcb)] * 2), ValueError, "two are the same"),
+    "same names": (dict(compare=[dict(model="a1", partition=Rcb)] * 2), ValueError, "is there twice"),
 }
 
 
