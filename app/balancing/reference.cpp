@@ -11,7 +11,6 @@
 #include "balance/model/median.hpp"
 #include "comm/simulation.hpp"
 #include "md/external.hpp"
-#include "md/potential.hpp"
 #include "md/random.hpp"
 #include "md/tile.hpp"
 

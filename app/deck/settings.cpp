@@ -5,7 +5,6 @@
 
 #include <charconv>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 

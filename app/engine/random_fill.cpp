@@ -11,7 +11,6 @@
 
 #include "app/common/errors.hpp"
 #include "app/engine/thread_schedule.hpp"
-#include "balance/grid/field.hpp"
 #include "comm/agreed.hpp"
 #include "md/initial.hpp"
 #include "md/random_filling.hpp"

@@ -2,8 +2,6 @@
 // Decides when what is due, and hands it to the files. Every failure to write ends the run on all ranks alike.
 #include "app/output/output.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>

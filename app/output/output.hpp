@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "app/output/observer.hpp"
-#include "app/output/series/message_trace.hpp"
 #include "app/output/summary/progress.hpp"
 #include "app/output/summary/run_context.hpp"
 #include "app/output/summary/summary.hpp"
 #include "comm/communicator.hpp"
-#include "md/observables.hpp"
 
 namespace app {
 

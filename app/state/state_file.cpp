@@ -7,14 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <span>
 #include <string_view>
 
 #include "app/common/errors.hpp"
-#include "app/common/words.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
 #include "app/output/checkpoint/front.hpp"

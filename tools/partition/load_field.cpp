@@ -16,10 +16,8 @@
 #include "app/engine/engine.hpp"
 #include "app/output/checkpoint/restart.hpp"
 #include "app/run/plain_engine.hpp"
-#include "balance/grid/field.hpp"
 #include "comm/file/field_reader.hpp"
 #include "comm/team.hpp"
-#include "md/domain.hpp"
 
 namespace app {
 namespace {

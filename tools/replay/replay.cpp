@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "app/balancing/from_deck.hpp"

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "app/common/say.hpp"
-#include "app/common/words.hpp"
 #include "app/output/checkpoint/front.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"

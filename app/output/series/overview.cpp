@@ -9,7 +9,6 @@
 #include <span>
 #include <tuple>
 
-#include "app/output/directory/run_directory.hpp"
 #include "balance/grid/field.hpp"
 #include "balance/grid/for_each.hpp"
 #include "comm/clock.hpp"

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "app/common/build_info.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/compare.hpp"
