@@ -172,6 +172,31 @@ PredictReport begun(const Options& options, const Deck& deck, const comm::Commun
     return report;
 }
 
+// Measures this machine, unless the options name one, and makes the deck's first steps. Collective.
+SampledCourse sampled_course(const Options& options, const Deck& deck, Activity& activity,
+                             const comm::Communicator& comm, PredictReport& report) {
+    // Each rank runs an engine of its own, for as many steps as its clock gives it. An error may occur on some ranks
+    // only, or at another step on each. So the ranks agree on errors after each part.
+    const comm::Communicator alone = comm.split(comm.rank());
+    if (options.machine.empty()) {
+        activity.begin("measures this machine");
+        const auto measured = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
+        calibrate(*measured, comm, report);
+    }
+    activity.begin("makes the deck's first steps");
+    const auto sample = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
+    SampledCourse sampled = agreed(comm, [&] {
+        return sample->course(most_particle_steps, report.machine.deck_costs ? Count::work : Count::things,
+                              options.length);
+    });
+    report.steps_per_rebuild = agreed(comm, [&] {
+        return report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild
+               : sampled.steps_per_rebuild > 0      ? sampled.steps_per_rebuild
+                                                    : sample->steps_per_rebuild();
+    });
+    return sampled;
+}
+
 }  // namespace
 
 int predict(const Options& options, const comm::Communicator& comm) {
@@ -199,26 +224,7 @@ int predict(const Options& options, const comm::Communicator& comm) {
     directory.require_room(old_results(options), options.deck);
 
     Activity activity(comm.rank() == 0 && !options.quiet ? stderr : nullptr);
-
-    // Each rank runs an engine of its own, for as many steps as its clock gives it. An error may occur on some ranks
-    // only, or at another step on each. So the ranks agree on errors after each part.
-    const comm::Communicator alone = comm.split(comm.rank());
-    if (options.machine.empty()) {
-        activity.begin("measures this machine");
-        const auto measured = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
-        calibrate(*measured, comm, report);
-    }
-    activity.begin("makes the deck's first steps");
-    const auto sample = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
-    const SampledCourse sampled = agreed(comm, [&] {
-        return sample->course(most_particle_steps, report.machine.deck_costs ? Count::work : Count::things,
-                              options.length);
-    });
-    report.steps_per_rebuild = agreed(comm, [&] {
-        return report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild
-               : sampled.steps_per_rebuild > 0      ? sampled.steps_per_rebuild
-                                                    : sample->steps_per_rebuild();
-    });
+    const SampledCourse sampled = sampled_course(options, deck, activity, comm, report);
     for (const balance::CellCounts& c : sampled.fields.front().cells) report.particles += c.n;
     report.particles = scaled(report.particles, "particles", options.length, grid.dimensions, comm);
     report.cells = scaled(grid.box().cells(), "cells", options.length, grid.dimensions, comm);
