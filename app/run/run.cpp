@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 
@@ -108,13 +107,6 @@ void note_thermostat(const md::Thermostat& t, std::vector<std::string>& notes) {
                     t.kind == md::ThermostatKind::langevin ? ", and momentum is not kept" : ""));
 }
 
-// Threads of all ranks.
-std::int64_t thread_count(const comm::Communicator& comm) {
-    std::array<std::int64_t, 1> threads{omp_get_max_threads()};
-    comm.sum(threads);
-    return threads[0];
-}
-
 // The usual way, which is slow where a thread waits for one that has no core.
 bool threads_wait_actively() {
     const char* policy = std::getenv("OMP_WAIT_POLICY");
@@ -190,7 +182,8 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     if (context.restart)
         for (std::string& note : load_balance(*context.restart, balancer, comm))
             context.notes.push_back(std::move(note));
-    const balance::TileShape tile = tile_shape(deck, setup.domain, thread_count(comm));
+    const std::int64_t threads = comm.sum_of(omp_get_max_threads());
+    const balance::TileShape tile = tile_shape(deck, setup.domain, threads);
     std::optional owners = balancer.decomposition(tile);
     const std::unique_ptr<Engine> made = make_engine(setup, *owners, comm, timers);
     Engine& engine = *made;
@@ -204,8 +197,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     const std::int64_t reached = run_steps(engine, balancer, context.first_step(), deck.run.steps, output);
     output.finish(reached, engine);
     // A signal may have reached some ranks only.
-    std::int64_t signal = signal_seen();
-    comm.max(std::span(&signal, 1));
+    const std::int64_t signal = comm.max_of(signal_seen());
     if (reached == deck.run.steps) return {0};
     if (comm.rank() == 0)
         say(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n",

@@ -136,7 +136,7 @@ Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std:
         sums_before(team, std::array<std::int64_t, 2>{patches.items, std::ssize(patches.mine)});
     for (Patch& p : patches.mine) p.before += before[0];
     if (cut == CutAt::cells) patches.items = grid.box().cells();
-    else team.sum({&patches.items, 1});
+    else patches.items = team.sum_of(patches.items);
     // To the member in whose share the middle of a patch lies, by the mean of its places among all items and all
     // patches.
     std::int64_t place = before[1];

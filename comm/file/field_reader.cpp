@@ -131,10 +131,9 @@ FieldSeriesReader::FieldSeriesReader(const std::string& path, const Communicator
 FieldSeriesReader::~FieldSeriesReader() = default;
 
 bool FieldSeriesReader::has(const std::string& dataset) const {
-    std::int64_t found = 0;
+    bool found = false;
     on_reader(comm_, [&] { found = file_->kind(dataset) != NumberFile::Kind::absent; });
-    comm_.broadcast(std::span(&found, 1));
-    return found != 0;
+    return comm_.from_rank_0(found) != 0;
 }
 
 FieldSeriesReader::Shape FieldSeriesReader::shape(const std::string& dataset) const {
@@ -176,10 +175,7 @@ std::vector<std::int64_t> FieldSeriesReader::integers(const std::string& dataset
         }
         if (!good) file_->refuse(fmt::format("{} is no list of whole numbers; give [t] of them", dataset));
     });
-    std::int64_t size = std::ssize(values);
-    comm_.broadcast(std::span(&size, 1));
-    values.resize(size);
-    comm_.broadcast(std::span(values));
+    comm_.broadcast_list(values);
     return values;
 }
 

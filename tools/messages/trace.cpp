@@ -128,10 +128,7 @@ std::vector<TracedPlan> read_trace(const std::string& path, const std::vector<st
     std::map<std::int64_t, std::int64_t> kind_of;
     for (const Row& r : table.rows) kind_of[r.plan] = r.kind;
     for (const auto& [plan, kind] : kind_of) plan_kinds.insert(plan_kinds.end(), {plan, kind});
-    auto count = static_cast<std::int64_t>(plan_kinds.size());
-    comm.broadcast(std::span(&count, 1));
-    plan_kinds.resize(count);
-    comm.broadcast(std::span(plan_kinds));
+    comm.broadcast_list(plan_kinds);
 
     const std::vector<std::string_view> kind_names = fields_of(names);
     std::vector<TracedPlan> plans;

@@ -76,8 +76,7 @@ void Progress::line(const ThermoRow& row) {
 }
 
 void Progress::header(const Engine& engine) const {
-    std::array<std::int64_t, 1> tile_count{static_cast<std::int64_t>(engine.tiles().size())};
-    comm_.sum(std::span<std::int64_t>(tile_count));
+    const std::int64_t tile_count = comm_.sum_of(static_cast<std::int64_t>(engine.tiles().size()));
     std::array<std::int64_t, 2> threads{omp_get_max_threads(), -omp_get_max_threads()};
     comm_.max(threads);
     if (quiet_) return;
@@ -88,7 +87,7 @@ void Progress::header(const Engine& engine) const {
         lines_of({counted(run_.particles(), "particle"), "box " + box_in_words(s.domain),
                   along_axes(grid.cells, grid.dimensions) + " cells",
                   counted(engine.tiles().hosts().processes(), "process"),
-                  tiles_in_words(tile_count[0], engine.tiles().shape(), grid)}));
+                  tiles_in_words(tile_count, engine.tiles().shape(), grid)}));
     say(stdout, "{}",
         lines_of({fmt::format("{} precision", balance::word_of(s.precision)), fmt::format("{} kernels", s.kernels->isa),
                   fmt::format("cutoff {:.4g}", s.potential.cutoff),
