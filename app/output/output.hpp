@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/output/observer.hpp"
+#include "app/output/series/message_trace.hpp"
 #include "app/output/summary/progress.hpp"
 #include "app/output/summary/run_context.hpp"
 #include "app/output/summary/summary.hpp"

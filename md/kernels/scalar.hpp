@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "md/domain.hpp"
 #include "md/kernels/hd.hpp"
 #include "md/kernels/vec.hpp"
 
