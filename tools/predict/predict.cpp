@@ -8,7 +8,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -249,17 +248,14 @@ int predict(const Options& options, const comm::Communicator& comm) {
 
 std::vector<std::int64_t> process_list(const std::string& text) {
     std::vector<std::int64_t> counts;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(',', at), text.size());
-        std::int64_t n = 0;
-        const auto [rest, error] = std::from_chars(text.data() + at, text.data() + end, n);
-        if (error != std::errc() || rest != text.data() + end || n < 1 || n > most_asked)
+    for (const std::string& word : parts_of(text, ',')) {
+        const std::int64_t n = number_in<std::int64_t>(word).value_or(0);
+        if (n < 1 || n > most_asked)
             throw UsageError(
                 fmt::format("command line: --processes: '{}' is no list of whole numbers from 1 to "
                             "1000000; write it as in 1,2,4,8",
                             text));
         counts.push_back(n);
-        at = end + 1;
     }
     std::sort(counts.begin(), counts.end());
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
