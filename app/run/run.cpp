@@ -129,12 +129,6 @@ struct RunPlace {
     bool own_units;  // each thread has a core of its own
 };
 
-// CPU time of a thread does not show other programs on its core, but wall time does. Wall time is used if the threads
-// of the run do not share cores.
-bool by_wall_clock(ThreadTimer timer, bool own_units) {
-    return timer == ThreadTimer::wall || (timer == ThreadTimer::automatic && own_units);
-}
-
 RunPlace place_of(const Deck& deck, const comm::Communicator& comm) {
     const comm::Topology topology = comm::detect(comm);
     Setup setup = agreed(comm, [&] {  // nodes may differ in instruction sets and accelerators
@@ -145,7 +139,10 @@ RunPlace place_of(const Deck& deck, const comm::Communicator& comm) {
     setup.network = network_of(deck.comm, comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(default_threads(topology, setup.accelerators));
     const bool own_units = comm::unit_for_each_thread(topology, omp_get_max_threads(), comm);
-    if (by_wall_clock(deck.balance.timer, own_units)) setup.thread_seconds = comm::now;
+    // CPU time of a thread does not show other programs on its core, but wall time does. Wall time is used if the
+    // threads of the run do not share cores.
+    const ThreadTimer timer = deck.balance.timer;
+    if (timer == ThreadTimer::wall || (timer == ThreadTimer::automatic && own_units)) setup.thread_seconds = comm::now;
     return {topology, std::move(setup), own_units};
 }
 
