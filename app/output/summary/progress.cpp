@@ -65,11 +65,10 @@ void Progress::line(const ThermoRow& row) {
     const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
     std::vector<std::string> parts{fmt::format("step {}/{}", step, run_.deck.run.steps)};
     if (done > 0 && !last) parts.push_back("ETA " + duration(static_cast<double>(run_.deck.run.steps - step) / rate));
-    for (const std::string& part :
-         {fmt::format("{:.2f} M atom-steps/s", rate * static_cast<double>(row.particles) * 1e-6),
-          fmt::format("total {:.7g}", t.total()), fmt::format("T {:.4g}", t.temperature),
-          fmt::format("p {:.4g}", t.pressure)})
-        parts.push_back(part);
+    parts.push_back(fmt::format("{:.2f} M atom-steps/s", rate * static_cast<double>(row.particles) * 1e-6));
+    parts.push_back(fmt::format("total {:.7g}", t.total()));
+    parts.push_back(fmt::format("T {:.4g}", t.temperature));
+    parts.push_back(fmt::format("p {:.4g}", t.pressure));
     const std::string text = one_line_of(parts);
     say(stdout, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ && !last ? "" : "\n");
     std::fflush(stdout);
