@@ -179,8 +179,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     if (context.restart)
         for (std::string& note : load_balance(*context.restart, balancer, comm))
             context.notes.push_back(std::move(note));
-    const std::int64_t threads = comm.sum_of(omp_get_max_threads());
-    const balance::TileShape tile = tile_shape(deck, setup.domain, threads);
+    const balance::TileShape tile = tile_shape(deck, setup.domain, comm.sum_of(omp_get_max_threads()));
     std::optional owners = balancer.decomposition(tile);
     const std::unique_ptr<Engine> made = make_engine(setup, *owners, comm, timers);
     Engine& engine = *made;
