@@ -222,12 +222,6 @@ void add_commands(CLI::App& cli, Options& o) {
                          "(default: that of this installation)");
 }
 
-std::vector<std::string> names_of(const CLI::App& cli) {
-    std::vector<std::string> names;
-    for (const CLI::App* command : cli.get_subcommands({})) names.push_back(command->get_name());
-    return names;
-}
-
 // The first word that no option of the command takes, and what may have been meant.
 std::string unexpected(const CLI::App& cli, const CLI::App& command) {
     const std::vector<std::string> words = command.remaining(true);
@@ -293,7 +287,8 @@ CommandLine read_command_line(int argc, char** argv) {
         words.erase(words.begin());
         words.insert(words.begin() + (words.empty() ? 0 : 1), "--help");
     }
-    const std::vector<std::string> names = names_of(cli);
+    std::vector<std::string> names;
+    for (const CLI::App* command : cli.get_subcommands({})) names.push_back(command->get_name());
     if (words.empty()) line.error = fmt::format("no command; give one of {}, or --help", fmt::join(names, ", "));
     else if (!words[0].starts_with("-") && std::find(names.begin(), names.end(), words[0]) == names.end())
         line.error = fmt::format("unknown command {}; {}", quote(words[0]), suggestion(words[0], names));

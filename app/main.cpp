@@ -3,7 +3,6 @@
 //
 // Errors on which all ranks agree end each rank by itself, and rank 0 says why. Every other exception is one rank's
 // own; the others may be waiting for it in a collective call, so it ends the whole job (app/common/errors.hpp).
-#include <fmt/format.h>
 
 #include <exception>
 #include <string>

@@ -111,7 +111,7 @@ public:
         for (std::size_t i = 0; i < took.size(); ++i) took[i].even = static_cast<double>(even[i]);
         std::int64_t dearest = 0;
         for (const std::int64_t w : cells_.work) dearest = std::max(dearest, w);
-        s_.team.max(std::span(&dearest, 1));
+        dearest = s_.team.max_of(dearest);
         return observed([&](const WorthOfAll& all) {
             balance::add(all_.worth, static_cast<double>(step - measured_.moment.last), all,
                          shape_of(all, static_cast<double>(dearest)));

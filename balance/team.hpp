@@ -13,7 +13,6 @@
 #include <span>
 #include <stdexcept>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace balance {
@@ -57,6 +56,9 @@ public:
     /// Element by element over all members, on all of them.
     virtual void sum(std::span<std::int64_t> values) const = 0;
     virtual void max(std::span<std::int64_t> values) const = 0;
+    /// The same for one value: both return the result.
+    std::int64_t sum_of(std::int64_t value) const { return sum(std::span(&value, 1)), value; }
+    std::int64_t max_of(std::int64_t value) const { return max(std::span(&value, 1)), value; }
     /// The members' bytes, one after the other, on member 0; empty elsewhere.
     virtual std::vector<std::byte> gather(std::span<const std::byte> mine) const = 0;
     /// Member 0's bytes on all. All give room for as many.

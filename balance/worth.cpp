@@ -26,8 +26,7 @@ LoadShape shape_of(const WorthOfAll& all, double dearest) {
 double dearest_of(const Team& team, std::span<const std::int64_t> load, double capacity, double fastest) {
     std::int64_t all = 0, dearest = 0;
     for (const std::int64_t l : load) all += l, dearest = std::max(dearest, l);
-    team.sum(std::span(&all, 1));
-    team.max(std::span(&dearest, 1));
+    all = team.sum_of(all), dearest = team.max_of(dearest);
     return all == 0 ? 0 : static_cast<double>(dearest) / fastest * capacity / static_cast<double>(all);
 }
 

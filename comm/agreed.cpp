@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <limits>
-#include <span>
 #include <vector>
 
 namespace comm {
@@ -15,14 +14,12 @@ bool thrown_by_all(const std::exception& error, const Communicator& comm) {
 
 Failure first_failure(const Communicator& comm, const Failure& mine) {
     constexpr std::int64_t codes = 256, none = std::numeric_limits<std::int64_t>::max();
-    std::int64_t first = mine.code == 0 ? none : comm.rank() * codes + mine.code;
-    comm.min(std::span(&first, 1));
+    const std::int64_t first = comm.min_of(mine.code == 0 ? none : comm.rank() * codes + mine.code);
     if (first == none) return {};
     Failure failure{static_cast<int>(first % codes), {}, static_cast<int>(first / codes)};
     // The text comes from one rank, which need not be rank 0: a sum to which the others add zeros.
     const bool here = failure.rank == comm.rank();
-    std::int64_t size = here ? static_cast<std::int64_t>(mine.text.size()) : 0;
-    comm.max(std::span(&size, 1));
+    const std::int64_t size = comm.max_of(here ? static_cast<std::int64_t>(mine.text.size()) : 0);
     std::vector<std::int64_t> words((size + sizeof(std::int64_t) - 1) / sizeof(std::int64_t), 0);
     if (here) std::memcpy(words.data(), mine.text.data(), mine.text.size());
     comm.sum(words);

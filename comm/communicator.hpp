@@ -46,6 +46,13 @@ public:
     void sum(std::span<Int128> values) const;
     void min(std::span<std::int64_t> values) const;
     void max(std::span<std::int64_t> values) const;
+    /// The same for one value: each returns the result. A list that is broadcast gets the length of rank 0's.
+    std::int64_t from_rank_0(std::int64_t value) const { return broadcast(std::span(&value, 1)), value; }
+    void broadcast_list(std::vector<std::int64_t>& list) const;
+    std::int64_t sum_of(std::int64_t value) const { return sum(std::span(&value, 1)), value; }
+    Int128 wide_sum_of(Int128 value) const { return sum(std::span(&value, 1)), value; }
+    std::int64_t min_of(std::int64_t value) const { return min(std::span(&value, 1)), value; }
+    std::int64_t max_of(std::int64_t value) const { return max(std::span(&value, 1)), value; }
     std::int64_t exclusive_sum(std::int64_t value) const;  ///< sum over lower ranks
     bool all_agree(bool good) const;
     /// Spread of each value over the ranks, on all ranks. The mean depends on the order in which MPI adds doubles.

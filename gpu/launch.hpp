@@ -18,7 +18,6 @@
 // * bytes(): allocated memory.
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "balance/grid/for_each.hpp"
 #include "md/lattice.hpp"
 #include "md/potential.hpp"
 
@@ -160,16 +161,6 @@ std::optional<ClosePair> too_dense(std::span<const Body> bodies, double radius) 
     return densest;
 }
 
-// Calls use(shift) for the box itself and its periodic images, those that are mirrored through it before it.
-template <class Use>
-void for_each_image(const Domain& domain, Use use) {
-    std::array<int, 3> images{};
-    for (int a = 0; a < domain.dimensions; ++a) images[a] = domain.axis[a].periodic;
-    for (int x = -images[0]; x <= images[0]; ++x)
-        for (int y = -images[1]; y <= images[1]; ++y)
-            for (int z = -images[2]; z <= images[2]; ++z) use(std::array<int, 3>{x, y, z});
-}
-
 }  // namespace
 
 double distance(const Body& a, const Body& b) {
@@ -186,7 +177,7 @@ std::optional<ClosePair> closest_pair(const Domain& domain, std::span<const Body
     constexpr std::array<int, 3> here{};
     for (std::size_t i = 0; i < bodies.size(); ++i)
         for (std::size_t j = i; j < bodies.size(); ++j)
-            for_each_image(domain, [&](const std::array<int, 3>& image) {
+            balance::for_each_image(domain.grid(), 1, [&](const std::array<int, 3>& image) {
                 if (bodies[i].fill != Fill::lattice || bodies[j].fill != Fill::lattice) return;
                 if (i == j && (bodies[i].cells || image <= here)) return;  // each pair once
                 const Border border(domain, bodies[i], bodies[j], image, radius);

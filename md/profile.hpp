@@ -3,7 +3,6 @@
 // this probability (random_filling.cpp).
 #pragma once
 #include "md/body.hpp"
-#include "md/region.hpp"
 
 namespace md {
 

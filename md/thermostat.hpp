@@ -2,7 +2,6 @@
 // Thermostats. A thermostat changes velocities at whole steps, between two steps of velocity Verlet. The kernels of a
 // step contain no thermostat.
 #pragma once
-#include <cmath>
 #include <cstdint>
 
 #include "md/kernels/hd.hpp"

@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/common/words.hpp"
 #include "md/random.hpp"
@@ -15,10 +14,9 @@ namespace {
 
 // Ranks of each node, where all nodes have as many and consecutive ones; else 0. Collective.
 std::int64_t ranks_per_node(const comm::Communicator& comm) {
-    std::array<std::int64_t, 1> nodes{comm.node_rank() == 0 ? 1 : 0};
-    comm.sum(nodes);
-    const std::int64_t each = comm.size() / nodes[0];
-    const bool regular = comm.size() % nodes[0] == 0 && comm.rank() % each == comm.node_rank();
+    const std::int64_t nodes = comm.sum_of(comm.node_rank() == 0);
+    const std::int64_t each = comm.size() / nodes;
+    const bool regular = comm.size() % nodes == 0 && comm.rank() % each == comm.node_rank();
     return comm.all_agree(regular) ? each : 0;
 }
 
@@ -30,9 +28,7 @@ void complete(balance::PartitionOptions& options, balance::Clock clock, std::int
     if (processes != comm.size()) return;
     if (options.processes_per_node == 0) options.processes_per_node = ranks_per_node(comm);
     // By counted work nothing may depend on the number of threads.
-    std::array<std::int64_t, 1> threads{clock == balance::Clock::wall ? omp_get_max_threads() : 1};
-    comm.max(threads);
-    options.threads = static_cast<int>(threads[0]);
+    options.threads = static_cast<int>(comm.max_of(clock == balance::Clock::wall ? omp_get_max_threads() : 1));
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
         sum += nanoseconds;
         times.seconds.push_back(static_cast<double>(nanoseconds) * 1e-9 / steps);
     }
-    team_.sum(std::span(&sum, 1));
+    sum = team_.sum_of(sum);
     // Seconds of a process over all these steps.
     const double mean = static_cast<double>(sum) * 1e-9 / static_cast<double>(hosts().processes());
     if (!zones_.on()) {  // with accelerators that is not known
@@ -129,8 +129,7 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
         migrate(step, engine, std::move(owners), std::move(*outcome.next), before, outcome.cells);
         if (!first) rows_.front().migrate_seconds = comm::now() - start;
         if (!first && wall) {  // what the next one is going to cost
-            std::int64_t nanoseconds = std::llround((comm::now() - begin) * 1e9);
-            team_.max(std::span(&nanoseconds, 1));
+            const std::int64_t nanoseconds = team_.max_of(std::llround((comm::now() - begin) * 1e9));
             state_.models.front().history.move_seconds = static_cast<double>(nanoseconds) * 1e-9;
         }
     }

@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/common/words.hpp"
 #include "comm/machine/topology.hpp"
@@ -30,9 +29,7 @@ balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator
 }
 
 double mean_threads(const comm::Communicator& comm) {
-    std::array<std::int64_t, 1> threads{omp_get_max_threads()};
-    comm.sum(threads);
-    return static_cast<double>(threads[0]) / comm.size();
+    return static_cast<double>(comm.sum_of(omp_get_max_threads())) / comm.size();
 }
 
 std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The machine that partitions are made for: as the deck gives it, and where it doesn't, as it is found.
 #pragma once
-#include <cstdint>
 #include <vector>
 
 #include "app/deck/deck.hpp"

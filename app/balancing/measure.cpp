@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <array>
 #include <cmath>
 
 #include "app/balancing/machine.hpp"
@@ -45,9 +44,8 @@ void throw_too_much_work(const balance::TooMuchWork& error, const comm::Communic
 
 WallClock::WallClock(const comm::Communicator& comm)
     : mean_threads_(app::mean_threads(comm)), of_thread_(mean_threads_ / omp_get_max_threads()) {
-    std::array<std::int64_t, 1> nanoseconds{std::llround(comm::thread_clock_resolution() * 1e9)};
-    comm.max(nanoseconds);  // all must come to the same decision
-    resolution_ = static_cast<double>(nanoseconds[0]) * 1e-9;
+    // All must come to the same decision.
+    resolution_ = static_cast<double>(comm.max_of(std::llround(comm::thread_clock_resolution() * 1e9))) * 1e-9;
 }
 
 bool WallClock::trusts(double seconds) const { return seconds >= least_clock_steps * resolution_; }

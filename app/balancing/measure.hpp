@@ -2,7 +2,6 @@
 // Measurements of a balancing on the engine: the counts of the cells, and the processes' times by the wall clock.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 

@@ -4,14 +4,12 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 
 #include "balance/model/median.hpp"
 #include "comm/simulation.hpp"
 #include "md/external.hpp"
-#include "md/potential.hpp"
 #include "md/random.hpp"
 #include "md/tile.hpp"
 
@@ -93,9 +91,8 @@ Reference::Reference(const Setup& setup, const comm::Communicator& comm)
         pass = comm::simulated                ? [] { comm::compute(simulated_seconds); }
                : setup.domain.dimensions == 2 ? pass_over_liquid<2>(setup)
                                               : pass_over_liquid<3>(setup);
-    std::array<std::int64_t, 1> nanoseconds{std::llround(median_of(first_passes) * 1e9)};
-    comm.max(nanoseconds);  // all ranks must afford the same passes
-    pass_seconds_ = static_cast<double>(nanoseconds[0]) * 1e-9;
+    // All ranks must afford the same passes.
+    pass_seconds_ = static_cast<double>(comm.max_of(std::llround(median_of(first_passes) * 1e9))) * 1e-9;
 }
 
 std::optional<double> Reference::measure(double elapsed) {

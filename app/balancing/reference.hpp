@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The reference by which the speeds of processes are found: a fixed piece of work, the same on all ranks.
 #pragma once
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "app/balancing/from_deck.hpp"
 #include "app/engine/engine.hpp"
-#include "balance/grid/grid.hpp"
-#include "balance/model/work.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reports of the load balancer, for files and for the table at the end of a run.
 #include "app/balancing/load_balancer.hpp"
-#include "app/balancing/measure.hpp"
 #include "balance/grid/field.hpp"
 
 namespace app {

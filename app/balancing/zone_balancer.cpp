@@ -171,9 +171,7 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners
     else border_.put_back();
     if (!rows_.empty()) rows_.back().next_share = share(), rows_.back().most_share = most_share();
     clock_.start(step);
-    std::int64_t changed = border_.blocks() != before;
-    setting_.team.max(std::span(&changed, 1));
-    moving_ = changed != 0;
+    moving_ = setting_.team.max_of(border_.blocks() != before) != 0;
     return moving_;
 }
 

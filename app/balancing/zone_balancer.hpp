@@ -5,7 +5,6 @@
 #pragma once
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "app/balancing/measure.hpp"

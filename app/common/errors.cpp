@@ -7,7 +7,6 @@
 #include "comm/file/file.hpp"
 #include "comm/session.hpp"
 #include "gpu/zone.hpp"
-#include "md/tile.hpp"
 
 namespace app {
 namespace {

@@ -5,7 +5,6 @@
 // as long as they fit into its reserve. Without the reserve a sixth of a balancing's time goes into page faults with
 // 89,000 cells a rank. These functions act on glibc only.
 #pragma once
-#include <cstdlib>
 #include <limits>
 
 #include "comm/simulation.hpp"

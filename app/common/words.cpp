@@ -14,6 +14,16 @@ std::string counted(std::int64_t n, std::string_view noun) {
     return fmt::format("{} {}{}", n, noun, hissing ? "es" : "s");
 }
 
+std::vector<std::string> parts_of(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(separator, at), text.size());
+        parts.emplace_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return parts;
+}
+
 std::string duration(double seconds) {
     const auto s = static_cast<long long>(seconds + 0.5);
     return s < 60     ? fmt::format("{:.1f} s", seconds)
@@ -42,13 +52,7 @@ std::string lines_of(const std::vector<std::string>& items, std::string_view aft
 }
 
 std::string wrapped(std::string_view sentence, std::string_view indent) {
-    std::vector<std::string> words;
-    for (std::size_t at = 0; at <= sentence.size();) {
-        const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
-        words.emplace_back(sentence.substr(at, end - at));
-        at = end + 1;
-    }
-    return lines_of(words, "", indent);
+    return lines_of(parts_of(sentence, ' '), "", indent);
 }
 
 std::string along_axes(const std::array<int, 3>& n, int dimensions) {

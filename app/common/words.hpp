@@ -2,7 +2,9 @@
 // The wording of what the program prints: counts with their nouns, lines that a terminal of 80 columns doesn't wrap.
 #pragma once
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,17 @@ namespace app {
 
 /// A number with its noun: "1 rank", "2 ranks", "0 processes".
 std::string counted(std::int64_t n, std::string_view noun);
+
+/// The parts of a text between separators, also empty ones: one part more than there are separators.
+std::vector<std::string> parts_of(std::string_view text, char separator);
+
+/// The number that a word is as a whole, as std::from_chars() reads it.
+template <class T>
+std::optional<T> number_in(std::string_view word) {
+    T number{};
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+}
 
 /// So many along each axis: "12 x 8", in three dimensions "12 x 8 x 4".
 std::string along_axes(const std::array<int, 3>& n, int dimensions);

@@ -14,7 +14,6 @@
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
 #include "md/domain.hpp"
-#include "md/initial.hpp"
 #include "md/lattice.hpp"
 #include "md/limits.hpp"
 #include "md/potential.hpp"

@@ -3,7 +3,6 @@
 // checked, so all checks know the box.
 #pragma once
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 

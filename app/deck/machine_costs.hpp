@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "balance/model/work.hpp"
-
 namespace predict {
 
 /// The way between two ranks.

@@ -3,31 +3,19 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "app/common/words.hpp"
 #include "app/deck/wording.hpp"
 
 namespace app {
 namespace {
 
-std::vector<std::string> split(const std::string& path) {
-    std::vector<std::string> parts(1);
-    for (char c : path) {
-        if (c == '.') parts.emplace_back();
-        else parts.back() += c;
-    }
-    return parts;
-}
-
 std::optional<std::size_t> to_index(const std::string& part, std::size_t size) {
-    std::size_t index = 0;
-    const std::from_chars_result read = std::from_chars(part.data(), part.data() + part.size(), index);
-    if (read.ec != std::errc() || read.ptr != part.data() + part.size() || index >= size) return std::nullopt;
-    return index;
+    const auto index = number_in<std::size_t>(part);
+    return index && *index < size ? index : std::nullopt;
 }
 
 }  // namespace
@@ -39,7 +27,7 @@ void apply_setting(Node& root, const std::string& setting) {
     if (equals == std::string::npos) fail(where, "it has no value", "write --set key.path=value");
     if (setting.find('\n') != std::string::npos)
         fail(where, "a line break", "write the value on one line, lists as [a, b]");
-    const std::vector<std::string> parts = split(path);
+    const std::vector<std::string> parts = parts_of(path, '.');
     if (parts.size() > max_deck_depth) fail(where, "the path has too many parts", "remove some");
     Node value = parse_tree(setting.substr(equals + 1), {where, false});
     value.where = where;
@@ -78,7 +66,7 @@ void apply_setting(Node& root, const std::string& setting) {
 std::string locate(const Node& root, const std::string& path, const std::string& file) {
     const Node* node = &root;
     std::string where = Origin{file}.where(0, 0);
-    for (const std::string& part : split(path)) {
+    for (const std::string& part : parts_of(path, '.')) {
         if (node->kind == Node::Kind::list) {
             const std::optional<std::size_t> index = to_index(part, node->items.size());
             if (!index) break;

@@ -11,12 +11,6 @@
 namespace app {
 namespace {
 
-std::string lower_case(std::string_view text) {
-    std::string s(text);
-    for (char& c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return s;
-}
-
 // Bytes of the control character or line separator that begins at i; 0 if there is none.
 std::size_t unprintable(std::string_view s, std::size_t i) {
     const auto byte = [&](std::size_t k) { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u; };
@@ -66,13 +60,19 @@ std::string quote(std::string_view text) {
     return "'" + printable(text.substr(0, cut)) + "...'";
 }
 
+std::string in_lower_case(std::string_view word) {
+    std::string lower(word);
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower;
+}
+
 std::string closest(std::string_view word, const std::vector<std::string>& candidates) {
     constexpr std::size_t longest = 64;  // no key is near a longer word
     if (word.size() > longest) return {};
     std::string best;
     std::size_t lowest = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string& candidate : candidates) {
-        const std::size_t distance = edit_distance(lower_case(word), candidate);
+        const std::size_t distance = edit_distance(in_lower_case(word), candidate);
         if (distance < lowest && distance < candidate.size()) lowest = distance, best = candidate;
     }
     return best;

@@ -17,6 +17,9 @@ std::string printable(std::string_view text);
 /// `text` in single quotes, printable, cut to about 40 bytes.
 std::string quote(std::string_view text);
 
+/// The word with its ASCII capitals as small letters.
+std::string in_lower_case(std::string_view word);
+
 /// The candidate that `word` most likely meant, by edit distance (adjacent letters swapped count once); empty if none
 /// is near.
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);

@@ -78,13 +78,11 @@ void Agreement::take(int passes_ago) {
 }
 
 void Agreement::throw_fault(int passes_ago) const {
-    std::array<std::int64_t, 1> id{mine_.fault.id};
-    comm_.min(id);
-    std::array<std::int64_t, 1> kind{mine_.fault.id == id[0] ? static_cast<std::int64_t>(mine_.fault.kind) : 0};
-    comm_.max(kind);
+    const std::int64_t id = comm_.min_of(mine_.fault.id);
+    const std::int64_t kind = comm_.max_of(mine_.fault.id == id ? static_cast<std::int64_t>(mine_.fault.kind) : 0);
     comm::require(comm_, false, [&] {
-        const auto wrong = static_cast<md::FaultKind>(kind[0]);
-        md::SimulationError error("particle " + std::to_string(id[0]) + what_is_wrong(wrong));
+        const auto wrong = static_cast<md::FaultKind>(kind);
+        md::SimulationError error("particle " + std::to_string(id) + what_is_wrong(wrong));
         if (passes_ <= 1) error.remedy = remedy_at_the_start(wrong);
         error.passes_ago = passes_ago;
         return error;

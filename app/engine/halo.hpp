@@ -10,7 +10,6 @@
 #include "app/engine/tiles.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/transfer.hpp"
-#include "comm/communicator.hpp"
 #include "comm/exchange.hpp"
 
 namespace app {

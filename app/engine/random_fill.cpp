@@ -11,7 +11,6 @@
 
 #include "app/common/errors.hpp"
 #include "app/engine/thread_schedule.hpp"
-#include "balance/grid/field.hpp"
 #include "comm/agreed.hpp"
 #include "md/initial.hpp"
 #include "md/random_filling.hpp"
@@ -39,9 +38,8 @@ std::optional<md::Moment> moment_of(std::int64_t wanted, const Blocks& blocks, i
     std::uint64_t mark = 0;
     for (int bit = 63; bit >= 0; --bit) {  // the largest mark before which fewer than `wanted` lie
         const std::uint64_t next = mark | std::uint64_t{1} << bit;
-        std::int64_t before = std::lower_bound(marks.begin(), marks.end(), next) - marks.begin();
-        comm.sum(std::span(&before, 1));
-        if (before < wanted) mark = next;
+        const std::int64_t before = std::lower_bound(marks.begin(), marks.end(), next) - marks.begin();
+        if (comm.sum_of(before) < wanted) mark = next;
     }
     return md::Moment{last, mark};
 }
@@ -59,7 +57,7 @@ Blocks full(md::RandomFilling& filling, std::int64_t wanted, const std::string& 
         }
         std::int64_t found = 0;
         for (const auto& block : blocks) found += static_cast<std::int64_t>(block.size());
-        comm.sum(std::span(&found, 1));
+        found = comm.sum_of(found);
         comm::require(comm, epochs < filling.most_epochs(), [&] {
             return UsageError(name + ": " + std::to_string(found) + " of " + std::to_string(wanted) +
                               " particles have found a place at this spacing; use a smaller one, or fewer particles");

@@ -5,9 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "md/initial.hpp"
 #include "md/limits.hpp"
-#include "md/potential.hpp"
 #include "md/skin.hpp"
 
 namespace app {

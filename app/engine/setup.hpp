@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "balance/model/work.hpp"
-#include "balance/partition/decomposition.hpp"
 #include "comm/clock.hpp"
 #include "comm/exchange.hpp"
 #include "comm/schedule.hpp"

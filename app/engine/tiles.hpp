@@ -13,7 +13,6 @@
 
 #include "app/engine/tile_set.hpp"
 #include "gpu/zone.hpp"
-#include "md/system.hpp"
 #include "md/tile.hpp"
 
 namespace app {

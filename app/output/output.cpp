@@ -2,8 +2,6 @@
 // Decides when what is due, and hands it to the files. Every failure to write ends the run on all ranks alike.
 #include "app/output/output.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -168,9 +166,8 @@ void Output::rebuilt(const Stage& stage, const Engine& engine) {
 
 // CPU time of all ranks and threads since this start of the run.
 double Output::cpu_seconds() const {
-    std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - run_.start_cpu_seconds) * 1e9)};
-    comm_.sum(cpu);
-    return static_cast<double>(cpu[0]) * 1e-9;
+    const auto mine = static_cast<md::Int128>((comm::cpu_seconds() - run_.start_cpu_seconds) * 1e9);
+    return static_cast<double>(comm_.wide_sum_of(mine)) * 1e-9;
 }
 
 void Output::sums(std::int64_t step, const Engine& engine) {

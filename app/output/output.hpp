@@ -11,7 +11,6 @@
 #include "app/output/summary/run_context.hpp"
 #include "app/output/summary/summary.hpp"
 #include "comm/communicator.hpp"
-#include "md/observables.hpp"
 
 namespace app {
 

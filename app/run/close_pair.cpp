@@ -59,29 +59,24 @@ double most_apart(const md::Domain& domain, double radius) {
                                           : std::numbers::pi / 6 * radius * radius * radius);
 }
 
-std::int64_t sum_of(std::int64_t value, const comm::Communicator& comm) {
-    comm.sum(std::span(&value, 1));
-    return value;
-}
-
 // Particles of these cells of all ranks, on all ranks and ordered by their ids. If they are too many, only the first
 // cells count. If the first cell alone holds too many, only its particles with the least ids count.
 Particles gathered(const Engine& engine, const std::vector<Cell>& cells, const comm::Communicator& comm) {
     const auto below = [&](std::int64_t number) {
         std::int64_t mine = 0;
         for (const Cell& cell : cells) mine += cell.number < number ? cell.particles : 0;
-        return sum_of(mine, comm);
+        return comm.sum_of(mine);
     };
     std::int64_t low = 0, high = engine.setup().domain.grid().box().cells();
-    std::array<std::int64_t, 1> first{high};
-    for (const Cell& cell : cells) first[0] = std::min(first[0], cell.number);
-    comm.min(first);
+    std::int64_t first = high;
+    for (const Cell& cell : cells) first = std::min(first, cell.number);
+    first = comm.min_of(first);
     if (below(high) <= most_compared) low = high;
     while (high - low > 1) {
         const std::int64_t middle = low + (high - low) / 2;
         (below(middle) <= most_compared ? low : high) = middle;
     }
-    low = std::max(low, first[0] + 1);
+    low = std::max(low, first + 1);
     Particles mine;
     for (const Cell& cell : cells)
         for (std::int64_t i = 0; cell.number < low && i < cell.particles; ++i)
@@ -153,20 +148,20 @@ std::optional<CloseParticles> closest_pair_with_files(const Deck& deck, double r
     const md::Domain& domain = plain.setup.domain;
     const double most = radius > 0 ? most_apart(domain, radius) : std::numeric_limits<double>::infinity();
     std::vector<Cell> crowded;
-    std::array<std::int64_t, 1> fullest{0};
+    std::int64_t fullest = 0;
     for_each_own_cell(engine, [&](const Cell& cell, std::size_t) {
-        fullest[0] = std::max(fullest[0], cell.particles);
+        fullest = std::max(fullest, cell.particles);
         if (static_cast<double>(cell.particles) > most) crowded.push_back(cell);
     });
-    if (sum_of(std::ssize(crowded), comm) > 0) {
+    if (comm.sum_of(std::ssize(crowded)) > 0) {
         const auto found = closest(gathered(engine, crowded, comm), domain, radius);
         if (found) return with_bodies(*found, deck.system);
     }
-    comm.max(fullest);
-    comm::require(comm, fullest[0] < fullest_cell, [&] {
+    fullest = comm.max_of(fullest);
+    comm::require(comm, fullest < fullest_cell, [&] {
         const std::string& file = deck.system.from.file;
         return InputError(fmt::format("{}: {} particles lie in one cell; use a file without such a crowd",
-                                      file.empty() ? "system.bodies" : file, fullest[0]));
+                                      file.empty() ? "system.bodies" : file, fullest));
     });
     if (radius == 0) return std::nullopt;
     engine.build_neighbour_lists();
@@ -175,7 +170,7 @@ std::optional<CloseParticles> closest_pair_with_files(const Deck& deck, double r
     for_each_own_cell(engine, [&](const Cell& cell, std::size_t place) {
         if (pairs[place] > 0) close.push_back(cell);
     });
-    if (sum_of(std::ssize(close), comm) == 0) return std::nullopt;
+    if (comm.sum_of(std::ssize(close)) == 0) return std::nullopt;
     const auto found = closest(gathered(engine, close, comm), domain, radius);
     return found ? std::optional(with_bodies(*found, deck.system)) : found;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,9 +47,8 @@ std::vector<FoundState> found_states(const std::vector<NamedFile>& files, std::v
     std::set<std::string> said;
     for (std::size_t i = 0; i < files.size(); ++i) {
         const md::StateFile& file = *files[i].state;
-        std::int64_t there = comm.rank() == 0 && comm::file_size(file.file) >= 0;
-        comm.broadcast(std::span(&there, 1));
-        if (i < known.size() && there == 0) continue;
+        const bool there = comm.from_rank_0(comm.rank() == 0 && comm::file_size(file.file) >= 0) != 0;
+        if (i < known.size() && !there) continue;
         known.resize(std::max(known.size(), i + 1));
         known[i] = look_at_state(file, files[i].path, comm);
         known[i].counted = files[i].path == "system.from";

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 
@@ -108,13 +107,6 @@ void note_thermostat(const md::Thermostat& t, std::vector<std::string>& notes) {
                     t.kind == md::ThermostatKind::langevin ? ", and momentum is not kept" : ""));
 }
 
-// Threads of all ranks.
-std::int64_t thread_count(const comm::Communicator& comm) {
-    std::array<std::int64_t, 1> threads{omp_get_max_threads()};
-    comm.sum(threads);
-    return threads[0];
-}
-
 // The usual way, which is slow where a thread waits for one that has no core.
 bool threads_wait_actively() {
     const char* policy = std::getenv("OMP_WAIT_POLICY");
@@ -137,12 +129,6 @@ struct RunPlace {
     bool own_units;  // each thread has a core of its own
 };
 
-// CPU time of a thread does not show other programs on its core, but wall time does. Wall time is used if the threads
-// of the run do not share cores.
-bool by_wall_clock(ThreadTimer timer, bool own_units) {
-    return timer == ThreadTimer::wall || (timer == ThreadTimer::automatic && own_units);
-}
-
 RunPlace place_of(const Deck& deck, const comm::Communicator& comm) {
     const comm::Topology topology = comm::detect(comm);
     Setup setup = agreed(comm, [&] {  // nodes may differ in instruction sets and accelerators
@@ -153,7 +139,10 @@ RunPlace place_of(const Deck& deck, const comm::Communicator& comm) {
     setup.network = network_of(deck.comm, comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(default_threads(topology, setup.accelerators));
     const bool own_units = comm::unit_for_each_thread(topology, omp_get_max_threads(), comm);
-    if (by_wall_clock(deck.balance.timer, own_units)) setup.thread_seconds = comm::now;
+    // CPU time of a thread does not show other programs on its core, but wall time does. Wall time is used if the
+    // threads of the run do not share cores.
+    const ThreadTimer timer = deck.balance.timer;
+    if (timer == ThreadTimer::wall || (timer == ThreadTimer::automatic && own_units)) setup.thread_seconds = comm::now;
     return {topology, std::move(setup), own_units};
 }
 
@@ -190,7 +179,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     if (context.restart)
         for (std::string& note : load_balance(*context.restart, balancer, comm))
             context.notes.push_back(std::move(note));
-    const balance::TileShape tile = tile_shape(deck, setup.domain, thread_count(comm));
+    const balance::TileShape tile = tile_shape(deck, setup.domain, comm.sum_of(omp_get_max_threads()));
     std::optional owners = balancer.decomposition(tile);
     const std::unique_ptr<Engine> made = make_engine(setup, *owners, comm, timers);
     Engine& engine = *made;
@@ -204,8 +193,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     const std::int64_t reached = run_steps(engine, balancer, context.first_step(), deck.run.steps, output);
     output.finish(reached, engine);
     // A signal may have reached some ranks only.
-    std::int64_t signal = signal_seen();
-    comm.max(std::span(&signal, 1));
+    const std::int64_t signal = comm.max_of(signal_seen());
     if (reached == deck.run.steps) return {0};
     if (comm.rank() == 0)
         say(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n",

@@ -11,7 +11,6 @@
 #include "app/run/memory.hpp"
 #include "app/state/state_file.hpp"
 #include "md/closest.hpp"
-#include "md/initial.hpp"
 #include "md/lattice.hpp"
 #include "md/potential.hpp"
 #include "md/profile.hpp"

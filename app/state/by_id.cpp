@@ -2,7 +2,6 @@
 #include "app/state/by_id.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -21,7 +20,6 @@ std::uint64_t place_of(std::int64_t id) { return md::mix(static_cast<std::uint64
 
 void ById::add(const SourcePiece& piece) {
     std::vector<std::vector<std::byte>> to_rank(comm_.size());
-    std::array<std::int64_t, 1> has_positions{piece.positions};
     if (comm_.rank() == 0)
         for (const md::Particle<3>& p : piece.rows) {
             using Wide = unsigned __int128;
@@ -29,34 +27,33 @@ void ById::add(const SourcePiece& piece) {
             const auto bytes = std::as_bytes(std::span(&p, 1));
             out.insert(out.end(), bytes.begin(), bytes.end());
         }
-    comm_.broadcast(has_positions);
+    const bool has_positions = comm_.from_rank_0(piece.positions) != 0;
     const auto in = balance::elements_in<md::Particle<3>>(comm_.all_to_all(to_rank));
-    auto& list = has_positions[0] != 0 ? particles_ : velocities_;
+    auto& list = has_positions ? particles_ : velocities_;
     list.insert(list.end(), in.begin(), in.end());
 }
 
 std::int64_t ById::fault() {
     constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-    std::array<std::int64_t, 1> least{none};
+    std::int64_t least = none;
     const auto less = [](const md::Particle<3>& a, const md::Particle<3>& b) { return a.id < b.id; };
     for (auto* list : {&particles_, &velocities_}) {
         std::sort(list->begin(), list->end(), less);
         const auto twice =
             std::adjacent_find(list->begin(), list->end(), [](auto& a, auto& b) { return a.id == b.id; });
-        if (twice != list->end()) least[0] = std::min(least[0], twice->id);
+        if (twice != list->end()) least = std::min(least, twice->id);
     }
-    std::array<std::int64_t, 1> velocities{std::ssize(velocities_)};
-    comm_.sum(velocities);
-    for (std::size_t i = 0; velocities[0] > 0 && least[0] == none; ++i) {
+    const std::int64_t velocities = comm_.sum_of(std::ssize(velocities_));
+    for (std::size_t i = 0; velocities > 0 && least == none; ++i) {
         const bool position = i < particles_.size(), velocity = i < velocities_.size();
         if (!position && !velocity) break;
         if (position && velocity && particles_[i].id == velocities_[i].id)
             std::copy_n(velocities_[i].v, 3, particles_[i].v);
-        else least[0] = std::min(position ? particles_[i].id : none, velocity ? velocities_[i].id : none);
+        else least = std::min(position ? particles_[i].id : none, velocity ? velocities_[i].id : none);
     }
     velocities_ = {};
-    comm_.min(least);
-    return least[0] == none ? -1 : least[0];
+    least = comm_.min_of(least);
+    return least == none ? -1 : least;
 }
 
 std::vector<md::Particle<3>> ById::take() {

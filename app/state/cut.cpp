@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -71,22 +70,22 @@ void fill_body(const md::Body& body, std::int64_t first_id, Engine& engine, cons
                const comm::Communicator& comm) {
     Cut cut(body, comm);
     std::array<md::Int128, 4> sum{};  // of velocities, and their number
-    std::array<std::int64_t, 1> pieces{};
-    for (auto piece = cut.take(); !piece.empty(); piece = cut.take(), ++pieces[0]) {
+    std::int64_t pieces = 0;
+    for (auto piece = cut.take(); !piece.empty(); piece = cut.take(), ++pieces) {
         const auto its = md::velocity_sum<3>(piece);
         for (int a = 0; a < 3; ++a) sum[a] += its[a];
         sum[3] += std::ssize(piece);
     }
     std::int64_t id = first_id + comm.exclusive_sum(static_cast<std::int64_t>(sum[3]));
     comm.sum(sum);
-    comm.max(pieces);
+    pieces = comm.max_of(pieces);
     comm::require(comm, sum[3] == body.from.particles, [&] {
         return InputError(fmt::format("{}: {} of its particles lie in the body, and the deck names {}; start again",
                                       body.from.file, static_cast<std::int64_t>(sum[3]), body.from.particles));
     });
     const auto change = md::to_drift<3>(body, std::span<const md::Int128, 3>(sum.data(), 3), body.from.particles);
     cut.rewind();
-    for (std::int64_t k = 0; k < pieces[0]; ++k) {
+    for (std::int64_t k = 0; k < pieces; ++k) {
         std::vector<md::Particle<3>> piece = cut.take();
         for (md::Particle<3>& p : piece) {
             p.id = id++;
@@ -100,10 +99,9 @@ void fill_body(const md::Body& body, std::int64_t first_id, Engine& engine, cons
 
 std::int64_t count_of_file(const md::Body& body, const comm::Communicator& comm) {
     Cut cut(body, comm);
-    std::array<std::int64_t, 1> count{};
-    for (auto piece = cut.take(); !piece.empty(); piece = cut.take()) count[0] += std::ssize(piece);
-    comm.sum(count);
-    return count[0];
+    std::int64_t count = 0;
+    for (auto piece = cut.take(); !piece.empty(); piece = cut.take()) count += std::ssize(piece);
+    return comm.sum_of(count);
 }
 
 void fill_from_files(const Deck& deck, Engine& engine, const balance::Decomposition& owners,

@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "app/common/errors.hpp"
 #include "app/deck/wording.hpp"
 #include "app/state/particle_source.hpp"
 #include "app/state/text_lines.hpp"

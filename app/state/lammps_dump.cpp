@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/common/errors.hpp"
 #include "app/state/particle_source.hpp"
 #include "app/state/text_lines.hpp"
 

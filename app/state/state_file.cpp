@@ -6,15 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <span>
 #include <string_view>
 
 #include "app/common/errors.hpp"
-#include "app/common/words.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
 #include "app/output/checkpoint/front.hpp"
@@ -137,8 +134,7 @@ FoundState surveyed(ParticleSource& source, const md::StateFile& file) {
 
 // The file as bytes: their digest, and, of a checkpoint, whether they are those that were written.
 std::string digest_of(const std::string& path, const comm::Communicator& comm) {
-    std::int64_t size = comm.rank() == 0 ? comm::file_size(path) : 0;
-    comm.broadcast(std::span(&size, 1));
+    const std::int64_t size = comm.from_rank_0(comm.rank() == 0 ? comm::file_size(path) : 0);
     std::string look = comm.rank() == 0 ? comm::read_front(path, front_bytes) : "";
     comm.broadcast(look);
     agreed(comm, [&] {
@@ -262,8 +258,7 @@ std::vector<md::Particle<3>> read_particles(const md::StateFile& file, const md:
                     refuse(file.file, fmt::format("particle {} {}", p.id, why), "give a larger box, or a periodic one");
             }
         });
-        rows = std::ssize(piece.rows);
-        comm.broadcast(std::span(&rows, 1));
+        rows = comm.from_rank_0(std::ssize(piece.rows));
         if (rows > 0) by_id.add(piece);
     }
     source.reset();
@@ -279,9 +274,8 @@ std::vector<md::Particle<3>> read_particles(const md::StateFile& file, const md:
 void load_state(const Deck& deck, Engine& engine, const balance::Decomposition& owners,
                 const comm::Communicator& comm) {
     const std::vector<md::Particle<3>> mine = read_particles(deck.system.from, engine.setup().domain, comm);
-    std::array<std::int64_t, 1> most{std::ssize(mine)};
-    comm.max(most);
-    for (std::int64_t at = 0; at < most[0]; at += ParticleSource::piece_rows) {
+    const std::int64_t most = comm.max_of(std::ssize(mine));
+    for (std::int64_t at = 0; at < most; at += ParticleSource::piece_rows) {
         const auto end = [&](std::int64_t k) { return mine.begin() + std::min(k, std::ssize(mine)); };
         engine.distribute({end(at), end(at + ParticleSource::piece_rows)}, owners);
     }

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 
 #include "app/common/errors.hpp"
+#include "app/common/words.hpp"
 #include "app/deck/wording.hpp"
 #include "comm/file/durable.hpp"
 
@@ -17,13 +16,7 @@ namespace {
 constexpr std::size_t buffer_bytes = 1 << 20, longest_line = 1 << 16;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // of UTF-8
 
-template <class T>
-std::optional<T> number_in(std::string_view word) {
-    if (word.starts_with('+')) word.remove_prefix(1);
-    T x{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), x);
-    return error == std::errc() && end == word.data() + word.size() && !word.empty() ? std::optional(x) : std::nullopt;
-}
+std::string_view without_plus(std::string_view word) { return word.substr(word.starts_with('+') ? 1 : 0); }
 
 }  // namespace
 
@@ -95,13 +88,7 @@ void split(std::string_view line, std::vector<std::string_view>& words) {
     }
 }
 
-std::string in_lower_case(std::string_view word) {
-    std::string lower(word);
-    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return lower;
-}
-
-std::optional<double> real_number(std::string_view word) { return number_in<double>(word); }
-std::optional<std::int64_t> whole_number(std::string_view word) { return number_in<std::int64_t>(word); }
+std::optional<double> real_number(std::string_view word) { return number_in<double>(without_plus(word)); }
+std::optional<std::int64_t> whole_number(std::string_view word) { return number_in<std::int64_t>(without_plus(word)); }
 
 }  // namespace app

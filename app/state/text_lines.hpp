@@ -48,9 +48,6 @@ inline constexpr const char* no_line_feed = "its last line has no line feed, so 
 /// Words of a line, without what stands behind a #.
 void split(std::string_view line, std::vector<std::string_view>& words);
 
-/// The word with its ASCII capitals as small letters.
-std::string in_lower_case(std::string_view word);
-
 /// The number that the whole word is; infinite ones and NaN are numbers.
 std::optional<double> real_number(std::string_view word);
 std::optional<std::int64_t> whole_number(std::string_view word);

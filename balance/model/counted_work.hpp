@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "balance/grid/grid.hpp"
 #include "balance/model/work.hpp"
 #include "balance/partition/quality.hpp"
 #include "balance/team.hpp"

@@ -67,7 +67,7 @@ CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double
     std::int64_t largest = 0;
     for (const double l : loads)
         largest = std::max(largest, std::bit_cast<std::int64_t>(l));  // >= 0: bits have the order of values
-    team.max(std::span(&largest, 1));
+    largest = team.max_of(largest);
     const double scale = load_scale(std::bit_cast<double>(largest), grid.box().cells());
     CellLoads result{{}, scale > 0 ? 1 / scale : 1.0};
     result.load.reserve(loads.size());

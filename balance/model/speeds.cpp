@@ -5,7 +5,6 @@
 #include "balance/model/speeds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>

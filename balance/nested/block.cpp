@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <utility>
 
 #include "balance/nested/node.hpp"
 #include "balance/partition/decomposition.hpp"

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "balance/nested/levels.hpp"
+
 namespace balance {
 namespace {
 
@@ -15,9 +17,7 @@ struct Cells {
     std::int64_t unit = 0;  // the largest number of which all loads are multiples
 };
 Cells cells_of(const Team& team, const Grid& grid, std::span<const std::int64_t> load) {
-    std::int64_t given = !load.empty();
-    team.max({&given, 1});
-    if (given == 0) return {grid.box().cells(), 1, 1, 1};
+    if (is_uniform(team, load)) return {grid.box().cells(), 1, 1, 1};
     Cells mine, all;
     for (const std::int64_t l : load) {
         mine.load += l;

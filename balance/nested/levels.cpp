@@ -22,11 +22,7 @@ LoadsByCell loads_of(const Region& region, std::span<const std::int64_t> values)
 
 }  // namespace
 
-bool is_uniform(const Team& team, std::span<const std::int64_t> load) {
-    std::int64_t given = !load.empty();
-    team.max({&given, 1});
-    return given == 0;
-}
+bool is_uniform(const Team& team, std::span<const std::int64_t> load) { return team.max_of(!load.empty()) == 0; }
 
 std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
                                  std::span<const PartNeed> nodes) {

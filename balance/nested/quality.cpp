@@ -8,6 +8,7 @@
 #include "balance/nested/nested.hpp"
 #include "balance/partition/box_index.hpp"
 #include "balance/partition/decomposition.hpp"
+#include "balance/partition/quality.hpp"
 
 namespace balance {
 namespace {
@@ -135,13 +136,9 @@ NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std
     q.other_cpu_contacts = counter.total[other_cpu];
     if (q.ghosts_between_nodes > 0)
         q.node_distance = static_cast<double>(counter.total[distance]) / static_cast<double>(q.ghosts_between_nodes);
-    double load_sum = 0, speed_sum = 0, slowest = 0;
-    for (std::size_t r = 0; r < resources.size(); ++r) {
-        load_sum += static_cast<double>(q.load[r]);
-        speed_sum += resources[r].speed;
-        slowest = std::max(slowest, static_cast<double>(q.load[r]) / resources[r].speed);
-    }
-    if (slowest > 0) q.lbe_model = std::min(1.0, load_sum / speed_sum / slowest);
+    std::vector<double> speeds;
+    for (const Resource& r : resources) speeds.push_back(r.speed);
+    q.lbe_model = std::min(1.0, efficiency(q.load, speeds));
     return q;
 }
 

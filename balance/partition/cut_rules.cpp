@@ -5,7 +5,6 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "balance/partition/region.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "balance/delivery.hpp"
 #include "balance/grid/for_each.hpp"

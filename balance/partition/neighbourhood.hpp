@@ -2,7 +2,6 @@
 // A directory of the owners of cells, spread over the members, because no member knows a whole partition. Each cell has
 // a home member for the whole run. All members tell the homes of their cells, and ask there for the owners around them.
 #pragma once
-#include <array>
 #include <span>
 #include <vector>
 

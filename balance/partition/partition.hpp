@@ -5,12 +5,10 @@
 #pragma once
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "balance/grid/field.hpp"
 #include "balance/meter.hpp"
 #include "balance/partition/bisection.hpp"
 #include "balance/partition/chain.hpp"

@@ -11,6 +11,7 @@
 
 #include "balance/delivery.hpp"
 #include "balance/grid/curve.hpp"
+#include "balance/grid/for_each.hpp"
 #include "balance/partition/region.hpp"
 
 namespace balance {
@@ -115,10 +116,9 @@ void PatchRow::add_items(const std::int64_t* cells, std::vector<std::int64_t>& i
     step[axes_[1]] = patch_.extent(axes_[2]);
     step[axes_[0]] = step[axes_[1]] * patch_.extent(axes_[1]);
     const std::int64_t each = patch_.cells() / this->items();
-    for (int x = 0; x < patch_.extent(0); ++x)
-        for (int y = 0; y < patch_.extent(1); ++y)
-            for (int z = 0; z < patch_.extent(2); ++z)
-                items[begin + (x * step[0] + y * step[1] + z * step[2]) / each] += *cells++;
+    for_each_cell({{0, 0, 0}, {patch_.extent(0), patch_.extent(1), patch_.extent(2)}}, [&](int x, int y, int z) {
+        items[begin + (x * step[0] + y * step[1] + z * step[2]) / each] += *cells++;
+    });
 }
 
 void PatchRow::add_boxes(std::int64_t begin, std::int64_t end, std::vector<Box>& boxes) const {
@@ -136,7 +136,7 @@ Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std:
         sums_before(team, std::array<std::int64_t, 2>{patches.items, std::ssize(patches.mine)});
     for (Patch& p : patches.mine) p.before += before[0];
     if (cut == CutAt::cells) patches.items = grid.box().cells();
-    else team.sum({&patches.items, 1});
+    else patches.items = team.sum_of(patches.items);
     // To the member in whose share the middle of a patch lies, by the mean of its places among all items and all
     // patches.
     std::int64_t place = before[1];

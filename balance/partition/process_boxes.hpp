@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "balance/grid/grid.hpp"
 #include "balance/partition/hosts.hpp"
 #include "balance/team.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "balance/grid/for_each.hpp"
 #include "balance/partition/decomposition.hpp"
 
 namespace balance {
@@ -78,45 +79,32 @@ Region without(Region region, const Region& taken) {
 Region inner_part(const Region& region, const Grid& grid, int width) {
     if (region.empty()) return region;
     Box frame = with_halo(bounds_of(region), {width, width, width});
-    std::array<int, 3> images{0, 0, 0};  // that reach into the frame from either side
     for (int a = 0; a < 3; ++a) {
-        if (grid.periodic[a]) {
-            images[a] = (width + grid.cells[a] - 1) / grid.cells[a];
-        } else {
-            frame.lower[a] = std::max(frame.lower[a], 0);
-            frame.upper[a] = std::min(frame.upper[a], grid.cells[a]);
-        }
+        if (grid.periodic[a]) continue;
+        frame.lower[a] = std::max(frame.lower[a], 0);
+        frame.upper[a] = std::min(frame.upper[a], grid.cells[a]);
     }
     Region outside{frame};
-    for (int i = -images[0]; i <= images[0]; ++i)
-        for (int j = -images[1]; j <= images[1]; ++j)
-            for (int k = -images[2]; k <= images[2]; ++k)
-                for (const Box& b : region)
-                    if (const Box image = shifted(b, {i * grid.cells[0], j * grid.cells[1], k * grid.cells[2]});
-                        !intersection(image, frame).empty())
-                        outside = without(outside, image);
+    for_each_image(grid, width, [&](const std::array<int, 3>& image) {
+        for (const Box& b : region)
+            if (const Box there = shifted(b, offset_of(grid, image)); !intersection(there, frame).empty())
+                outside = without(outside, there);
+    });
     Region inner = region;
     for (const Box& b : joined(outside)) inner = without(inner, with_halo(b, {width, width, width}));
     return joined(inner);
 }
 
 Region cells_around(const Region& region, const Grid& grid, int width) {
-    std::array<int, 3> images{0, 0, 0};
-    for (int a = 0; a < 3; ++a)
-        if (grid.periodic[a]) images[a] = (width + grid.cells[a] - 1) / grid.cells[a];
     Region around;
-    for (const Box& b : region) {
-        const Box wide = with_halo(b, {width, width, width});
-        for (int i = -images[0]; i <= images[0]; ++i)
-            for (int j = -images[1]; j <= images[1]; ++j)
-                for (int k = -images[2]; k <= images[2]; ++k) {
-                    const Box image = intersection(
-                        shifted(wide, {i * grid.cells[0], j * grid.cells[1], k * grid.cells[2]}), grid.box());
-                    if (image.empty()) continue;
-                    const Region found = without(without(Region{image}, region), around);
-                    around.insert(around.end(), found.begin(), found.end());
-                }
-    }
+    for (const Box& b : region)
+        for_each_image(grid, width, [&](const std::array<int, 3>& image) {
+            const Box wide = with_halo(b, {width, width, width});
+            const Box there = intersection(shifted(wide, offset_of(grid, image)), grid.box());
+            if (there.empty()) return;
+            const Region found = without(without(Region{there}, region), around);
+            around.insert(around.end(), found.begin(), found.end());
+        });
     return around;
 }
 

@@ -5,7 +5,6 @@
 #ifdef STEELYARD_SCOTCH
 #include <scotch.h>
 
-#include <cstdio>
 #endif
 
 #include <algorithm>

@@ -99,10 +99,6 @@ Box largest_box(const CoarseCells& cells) {
     return best;
 }
 
-std::int64_t load_of_first(std::span<const std::int64_t> strip_loads, int border) {
-    return std::accumulate(strip_loads.begin(), strip_loads.begin() + border, std::int64_t{0});
-}
-
 }  // namespace
 
 Box ZoneRoom::strips_between(int begin, int end) const {
@@ -146,7 +142,8 @@ int border_at(std::span<const std::int64_t> strip_loads, std::int64_t total, dou
 
 double share_at(std::span<const std::int64_t> strip_loads, std::int64_t total, int border) {
     if (total == 0) return 0;
-    return static_cast<double>(load_of_first(strip_loads, border)) / static_cast<double>(total);
+    const auto load = std::accumulate(strip_loads.begin(), strip_loads.begin() + border, std::int64_t{0});
+    return static_cast<double>(load) / static_cast<double>(total);
 }
 
 }  // namespace balance

@@ -37,9 +37,8 @@ std::uint64_t file_digest(const std::string& path, std::int64_t from, std::int64
         mine += XXH3_64bits_withSeed(block.data(), n,
                                      static_cast<std::uint64_t>(b) + 1);  // the seed ties a block to its place
     }
-    std::array<Int128, 1> sum{static_cast<Int128>(mine)};
-    comm.sum(sum);
-    return comm.all_agree(good) ? static_cast<std::uint64_t>(sum[0]) : 0;
+    const Int128 sum = comm.wide_sum_of(static_cast<Int128>(mine));
+    return comm.all_agree(good) ? static_cast<std::uint64_t>(sum) : 0;
 }
 
 std::uint64_t text_digest(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <span>
 
@@ -100,13 +98,6 @@ void on_reader(const Communicator& comm, Body body) {
     require(comm, error.empty(), [&] { return ReadError(error); });
 }
 
-std::vector<double> received(const std::vector<std::vector<std::byte>>& to_rank, const Communicator& comm) {
-    const std::vector<std::byte> mine = comm.all_to_all(to_rank);
-    std::vector<double> values(mine.size() / sizeof(double));
-    if (!mine.empty()) std::memcpy(values.data(), mine.data(), mine.size());
-    return values;
-}
-
 }  // namespace
 
 ReadField read_field(const std::string& path, const std::string& dataset, const Communicator& comm) {
@@ -121,7 +112,7 @@ ReadField read_field(const std::string& path, const std::string& dataset, const 
     comm.broadcast(cells);
     ReadField field;
     for (int a = 0; a < 3; ++a) field.cells[a] = static_cast<int>(cells[a]);
-    field.values = received(to_rank, comm);
+    field.values = balance::elements_in<double>(comm.all_to_all(to_rank));
     return field;
 }
 
@@ -132,10 +123,9 @@ FieldSeriesReader::FieldSeriesReader(const std::string& path, const Communicator
 FieldSeriesReader::~FieldSeriesReader() = default;
 
 bool FieldSeriesReader::has(const std::string& dataset) const {
-    std::int64_t found = 0;
+    bool found = false;
     on_reader(comm_, [&] { found = file_->kind(dataset) != NumberFile::Kind::absent; });
-    comm_.broadcast(std::span(&found, 1));
-    return found != 0;
+    return comm_.from_rank_0(found) != 0;
 }
 
 FieldSeriesReader::Shape FieldSeriesReader::shape(const std::string& dataset) const {
@@ -162,7 +152,7 @@ std::vector<double> FieldSeriesReader::whole(const std::string& dataset, std::in
 std::vector<double> FieldSeriesReader::home(const std::string& dataset, std::int64_t t) const {
     std::vector<std::vector<std::byte>> to_rank(comm_.size());
     on_reader(comm_, [&] { read_homes(source(*file_, dataset, true), t, to_rank); });
-    return received(to_rank, comm_);
+    return balance::elements_in<double>(comm_.all_to_all(to_rank));
 }
 
 std::vector<std::int64_t> FieldSeriesReader::integers(const std::string& dataset) const {
@@ -177,10 +167,7 @@ std::vector<std::int64_t> FieldSeriesReader::integers(const std::string& dataset
         }
         if (!good) file_->refuse(fmt::format("{} is no list of whole numbers; give [t] of them", dataset));
     });
-    std::int64_t size = std::ssize(values);
-    comm_.broadcast(std::span(&size, 1));
-    values.resize(size);
-    comm_.broadcast(std::span(values));
+    comm_.broadcast_list(values);
     return values;
 }
 

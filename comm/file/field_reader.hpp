@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "balance/grid/field.hpp"
+#include "balance/grid/for_each.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file/number_file.hpp"
 
@@ -31,10 +32,8 @@ std::vector<T> to_homes(const std::vector<T>& all, const balance::Grid& grid, co
     for (int r = 0; comm.rank() == 0 && r < comm.size(); ++r) {
         const balance::Box home = balance::Homes{grid, comm.size()}.of(r);
         std::vector<T> its;
-        for (int x = home.lower[0]; x < home.upper[0]; ++x)
-            for (int y = home.lower[1]; y < home.upper[1]; ++y)
-                for (int z = home.lower[2]; z < home.upper[2]; ++z)
-                    its.push_back(all[balance::place_in(grid.box(), x, y, z)]);
+        balance::for_each_cell(
+            home, [&](int x, int y, int z) { its.push_back(all[balance::place_in(grid.box(), x, y, z)]); });
         const auto bytes = std::as_bytes(std::span(its));
         to_rank[r].assign(bytes.begin(), bytes.end());
     }

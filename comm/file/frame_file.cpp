@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <stdexcept>
 #include <utility>
 

@@ -83,8 +83,7 @@ FileReader::FileReader(const std::string& path, const Communicator& comm)
 FileReader::~FileReader() = default;
 
 bool FileReader::has(const std::string& path) {
-    auto found = comm_.rank() == 0 ? static_cast<std::int64_t>(handles_->look_up(path)) : 0;
-    comm_.broadcast(std::span(&found, 1));
+    const auto found = comm_.from_rank_0(comm_.rank() == 0 ? static_cast<std::int64_t>(handles_->look_up(path)) : 0);
     const auto name = static_cast<Handles::Name>(found);
     require(comm_, name != Handles::Name::link,
             [&] { return ReadError(path_ + ": " + path + " is a link to another place; use another checkpoint"); });

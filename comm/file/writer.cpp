@@ -224,7 +224,7 @@ std::int64_t FileWriter::place_of(const std::string& path, Element type, const s
         if (at != HADDR_UNDEF) offset = static_cast<std::int64_t>(at);
         else if (!empty) handles_->good = false, offset = -1;
     }
-    comm_.broadcast(std::span(&offset, 1));
+    offset = comm_.from_rank_0(offset);
     handles_->good = handles_->good && offset >= 0;  // a file that is bad already is not written any further
     return offset;
 }
@@ -233,8 +233,7 @@ void FileWriter::write_rows(const std::string& path, const Shape& shape, std::in
                             const std::function<const void*(std::int64_t, std::int64_t)>& piece) {
     const std::int64_t before = comm_.exclusive_sum(mine),
                        row_bytes = static_cast<std::int64_t>(shape.size) * shape.columns;
-    std::int64_t total = mine;
-    comm_.sum(std::span(&total, 1));
+    const std::int64_t total = comm_.sum_of(mine);
     std::vector<std::int64_t> extent;
     if (shape.frame) extent.push_back(1);
     extent.push_back(total);

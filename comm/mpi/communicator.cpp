@@ -130,10 +130,13 @@ void Communicator::barrier() const {
     collective(oversubscribed_, "MPI_Barrier", MPI_Barrier, MPI_Ibarrier, handle_->comm);
 }
 
+void Communicator::broadcast_list(std::vector<std::int64_t>& list) const {
+    list.resize(from_rank_0(std::ssize(list)));
+    broadcast(std::span(list));
+}
+
 void Communicator::broadcast(std::string& text) const {
-    auto size = static_cast<std::int64_t>(text.size());
-    broadcast(std::span(&size, 1));
-    text.resize(size);
+    text.resize(from_rank_0(std::ssize(text)));
     broadcast(std::as_writable_bytes(std::span(text)));
 }
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "comm/communicator.hpp"
-#include "comm/mpi/from_mpi.hpp"
 #include "comm/mpi/mpi_check.hpp"
 #include "comm/mpi/pieces.hpp"
 #include "comm/tags.hpp"

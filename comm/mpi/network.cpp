@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <cstdint>
 #include <vector>
 
 #include "comm/clock.hpp"

@@ -13,6 +13,7 @@ Communicator Communicator::split(int) const { return *this; }
 Communicator Communicator::in_pieces_of(std::size_t) const { return *this; }
 
 void Communicator::barrier() const {}
+void Communicator::broadcast_list(std::vector<std::int64_t>&) const {}
 void Communicator::broadcast(std::string&) const {}
 void Communicator::broadcast(std::span<std::int64_t>) const {}
 void Communicator::broadcast(std::span<std::byte>) const {}

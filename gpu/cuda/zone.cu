@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <cstdio>
 
 #include "gpu/cuda/cuda.hpp"
 #include "gpu/cuda/device.hpp"

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <exception>
 #include <mutex>
 #include <string>
 #include <thread>

@@ -7,7 +7,6 @@
 #include "gpu/atomics.hpp"
 #include "md/kernels/integration.hpp"
 #include "md/kernels/kernels.hpp"
-#include "md/kernels/pair.hpp"
 #include "md/tile.hpp"
 
 namespace gpu {

@@ -2,7 +2,6 @@
 // The particles of a zone: arrivals, departures, and the order in memory.
 #pragma once
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>

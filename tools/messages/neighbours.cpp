@@ -2,6 +2,7 @@
 #include "neighbours.hpp"
 
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "comm/mpi/mpi_check.hpp"

@@ -93,7 +93,7 @@ public:
         for_each_byte(plan_.received, places_.received, [&](std::size_t at, int other, int k, std::size_t i) {
             wrong += in_[at] != content(other, comm_.rank(), k, i, round);
         });
-        comm_.sum(std::span(&wrong, 1));
+        wrong = comm_.sum_of(wrong);
         if (wrong > 0)
             throw std::runtime_error(fmt::format("{}: {} bytes of a plan of {} did not arrive as they were sent",
                                                  way_.name, wrong, plan_.kind));

@@ -5,10 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -34,22 +31,10 @@ struct Table {
     std::vector<Row> rows;
 };
 
-// The fields of a line, or fewer where there are not so many.
-std::vector<std::string_view> fields_of(std::string_view line) {
-    std::vector<std::string_view> fields;
-    for (std::size_t begin = 0; begin <= line.size();) {
-        const std::size_t end = std::min(line.find(',', begin), line.size());
-        fields.push_back(line.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return fields;
-}
-
 // A number from `least` on, or -1.
 std::int64_t number(std::string_view text, std::int64_t least) {
-    std::int64_t n = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    return error == std::errc() && end == text.data() + text.size() && n >= least && n < INT32_MAX ? n : -1;
+    const std::int64_t n = app::number_in<std::int64_t>(text).value_or(-1);
+    return n >= least && n < INT32_MAX ? n : -1;
 }
 
 Table read_table(const std::string& path) {
@@ -64,12 +49,12 @@ Table read_table(const std::string& path) {
     Table table;
     std::map<std::string, std::int64_t, std::less<>> number_of;
     while ((line = lines.next())) {
-        const std::vector<std::string_view> f = fields_of(*line);
+        const std::vector<std::string> f = app::parts_of(*line, ',');
         Row row{-1, 0, -1, -1, -1};
         if (f.size() == 8) {
             row = {number(f[0], 0), 0, number(f[5], 1), static_cast<std::int32_t>(number(f[3], 0)),
                    static_cast<std::int32_t>(number(f[4], 0))};
-            const auto known = number_of.try_emplace(std::string(f[1]), number_of.size());
+            const auto known = number_of.try_emplace(f[1], number_of.size());
             if (known.second) table.kinds.emplace_back(f[1]);
             row.kind = known.first->second;
         }
@@ -130,17 +115,14 @@ std::vector<TracedPlan> read_trace(const std::string& path, const std::vector<st
     std::map<std::int64_t, std::int64_t> kind_of;
     for (const Row& r : table.rows) kind_of[r.plan] = r.kind;
     for (const auto& [plan, kind] : kind_of) plan_kinds.insert(plan_kinds.end(), {plan, kind});
-    auto count = static_cast<std::int64_t>(plan_kinds.size());
-    comm.broadcast(std::span(&count, 1));
-    plan_kinds.resize(count);
-    comm.broadcast(std::span(plan_kinds));
+    comm.broadcast_list(plan_kinds);
 
-    const std::vector<std::string_view> kind_names = fields_of(names);
+    const std::vector<std::string> kind_names = app::parts_of(names, ',');
     std::vector<TracedPlan> plans;
     std::map<std::int64_t, std::size_t> place_of;
     for (std::size_t i = 0; i < plan_kinds.size(); i += 2) {
         place_of[plan_kinds[i]] = plans.size();
-        plans.push_back({std::string(kind_names[plan_kinds[i + 1]]), {}, {}});
+        plans.push_back({kind_names[plan_kinds[i + 1]], {}, {}});
     }
     for (std::size_t at = 0; at < mine.size(); at += sizeof(Row)) {
         Row r;

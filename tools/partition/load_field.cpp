@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <span>
 
 #include "app/balancing/measure.hpp"
 #include "app/common/words.hpp"
@@ -16,10 +15,8 @@
 #include "app/engine/engine.hpp"
 #include "app/output/checkpoint/restart.hpp"
 #include "app/run/plain_engine.hpp"
-#include "balance/grid/field.hpp"
 #include "comm/file/field_reader.hpp"
 #include "comm/team.hpp"
-#include "md/domain.hpp"
 
 namespace app {
 namespace {
@@ -77,8 +74,8 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
             fmt::format("{}: {} holds numbers that are negative, infinite or none at all; give loads >= 0",
                         deck.load.file, deck.load.dataset));
     });
-    auto bits = std::bit_cast<std::int64_t>(largest);  // in the order of the numbers, for those >= 0
-    comm.max(std::span(&bits, 1));
+    // Bits have the order of the numbers, for those >= 0.
+    const std::int64_t bits = comm.max_of(std::bit_cast<std::int64_t>(largest));
     const double scale = balance::load_scale(std::bit_cast<double>(bits), field.grid.box().cells());
     comm::require(comm, scale != 0, [&] {
         return InputError(fmt::format("{}: {} holds zeros only; give it a load", deck.load.file, deck.load.dataset));

@@ -2,10 +2,8 @@
 // What balancing takes, for predictions: the arithmetic at the rates that simulated runs are charged, and the messages
 // that app/balancing sends, one by one.
 #pragma once
-#include <cstdint>
 
 #include "app/deck/deck.hpp"
-#include "tools/predict/decomposed.hpp"
 #include "tools/predict/forecast.hpp"
 
 namespace app {

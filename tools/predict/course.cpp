@@ -2,8 +2,6 @@
 #include "tools/predict/course.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 namespace predict {
 namespace {

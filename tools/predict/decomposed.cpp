@@ -180,14 +180,12 @@ std::vector<RankStep> migration_exchange(const CellField& field, const balance::
     const balance::Box all = field.grid.box();
     const balance::Owners before(field.grid, all, all_of(from)), after(field.grid, all, all_of(to));
     std::map<std::pair<int, int>, double> sent;
-    for (int x = 0; x < all.upper[0]; ++x)
-        for (int y = 0; y < all.upper[1]; ++y)
-            for (int z = 0; z < all.upper[2]; ++z) {
-                const std::int32_t source = before.at(x, y, z), target = after.at(x, y, z);
-                if (source == target) continue;
-                sent[{source, target}] +=
-                    bytes * field.content() * static_cast<double>(field.items[balance::place_in(all, x, y, z)]);
-            }
+    balance::for_each_cell(all, [&](int x, int y, int z) {
+        const std::int32_t source = before.at(x, y, z), target = after.at(x, y, z);
+        if (source == target) return;
+        sent[{source, target}] +=
+            bytes * field.content() * static_cast<double>(field.items[balance::place_in(all, x, y, z)]);
+    });
     std::vector<RankStep> steps(static_cast<std::size_t>(from.processes()));
     for (const auto& [pair, moved] : sent) steps[pair.first].sends.push_back({pair.second, moved});
     return steps;

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "app/common/words.hpp"
-#include "app/deck/setup.hpp"
 #include "app/run/network.hpp"
 #include "balance/partition/bisection.hpp"
 #include "balance/partition/chain.hpp"

@@ -8,7 +8,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -172,6 +171,31 @@ PredictReport begun(const Options& options, const Deck& deck, const comm::Commun
     return report;
 }
 
+// Measures this machine, unless the options name one, and makes the deck's first steps. Collective.
+SampledCourse sampled_course(const Options& options, const Deck& deck, Activity& activity,
+                             const comm::Communicator& comm, PredictReport& report) {
+    // Each rank runs an engine of its own, for as many steps as its clock gives it. An error may occur on some ranks
+    // only, or at another step on each. So the ranks agree on errors after each part.
+    const comm::Communicator alone = comm.split(comm.rank());
+    if (options.machine.empty()) {
+        activity.begin("measures this machine");
+        const auto measured = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
+        calibrate(*measured, comm, report);
+    }
+    activity.begin("makes the deck's first steps");
+    const auto sample = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
+    SampledCourse sampled = agreed(comm, [&] {
+        return sample->course(most_particle_steps, report.machine.deck_costs ? Count::work : Count::things,
+                              options.length);
+    });
+    report.steps_per_rebuild = agreed(comm, [&] {
+        return report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild
+               : sampled.steps_per_rebuild > 0      ? sampled.steps_per_rebuild
+                                                    : sample->steps_per_rebuild();
+    });
+    return sampled;
+}
+
 }  // namespace
 
 int predict(const Options& options, const comm::Communicator& comm) {
@@ -199,26 +223,7 @@ int predict(const Options& options, const comm::Communicator& comm) {
     directory.require_room(old_results(options), options.deck);
 
     Activity activity(comm.rank() == 0 && !options.quiet ? stderr : nullptr);
-
-    // Each rank runs an engine of its own, for as many steps as its clock gives it. An error may occur on some ranks
-    // only, or at another step on each. So the ranks agree on errors after each part.
-    const comm::Communicator alone = comm.split(comm.rank());
-    if (options.machine.empty()) {
-        activity.begin("measures this machine");
-        const auto measured = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
-        calibrate(*measured, comm, report);
-    }
-    activity.begin("makes the deck's first steps");
-    const auto sample = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
-    const SampledCourse sampled = agreed(comm, [&] {
-        return sample->course(most_particle_steps, report.machine.deck_costs ? Count::work : Count::things,
-                              options.length);
-    });
-    report.steps_per_rebuild = agreed(comm, [&] {
-        return report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild
-               : sampled.steps_per_rebuild > 0      ? sampled.steps_per_rebuild
-                                                    : sample->steps_per_rebuild();
-    });
+    const SampledCourse sampled = sampled_course(options, deck, activity, comm, report);
     for (const balance::CellCounts& c : sampled.fields.front().cells) report.particles += c.n;
     report.particles = scaled(report.particles, "particles", options.length, grid.dimensions, comm);
     report.cells = scaled(grid.box().cells(), "cells", options.length, grid.dimensions, comm);
@@ -243,17 +248,14 @@ int predict(const Options& options, const comm::Communicator& comm) {
 
 std::vector<std::int64_t> process_list(const std::string& text) {
     std::vector<std::int64_t> counts;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(',', at), text.size());
-        std::int64_t n = 0;
-        const auto [rest, error] = std::from_chars(text.data() + at, text.data() + end, n);
-        if (error != std::errc() || rest != text.data() + end || n < 1 || n > most_asked)
+    for (const std::string& word : parts_of(text, ',')) {
+        const std::int64_t n = number_in<std::int64_t>(word).value_or(0);
+        if (n < 1 || n > most_asked)
             throw UsageError(
                 fmt::format("command line: --processes: '{}' is no list of whole numbers from 1 to "
                             "1000000; write it as in 1,2,4,8",
                             text));
         counts.push_back(n);
-        at = end + 1;
     }
     std::sort(counts.begin(), counts.end());
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());

@@ -8,7 +8,6 @@
 #include <array>
 #include <utility>
 
-#include "app/common/build_info.hpp"
 #include "app/common/json.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"

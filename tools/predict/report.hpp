@@ -6,7 +6,6 @@
 
 #include "comm/schedule.hpp"
 #include "tools/predict/forecast.hpp"
-#include "tools/predict/sample.hpp"
 
 namespace app {
 

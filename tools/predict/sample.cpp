@@ -13,6 +13,7 @@
 #include "app/balancing/measure.hpp"
 #include "app/deck/setup.hpp"
 #include "app/run/network.hpp"
+#include "balance/grid/for_each.hpp"
 #include "balance/model/median.hpp"
 #include "comm/clock.hpp"
 #include "tools/partition/load_field.hpp"
@@ -137,11 +138,10 @@ std::vector<balance::Unknowns> Sample::counts_of_processes() {
     for (std::size_t t = 0; t < walk_.engine().tiles().size(); ++t) {
         const balance::Box& box = walk_.engine().tiles().box(t);
         balance::Unknowns& of_process = counts[walk_.engine().tiles().process_of(t)];
-        for (int x = box.lower[0]; x < box.upper[0]; ++x)
-            for (int y = box.lower[1]; y < box.upper[1]; ++y)
-                for (int z = box.lower[2]; z < box.upper[2]; ++z)
-                    for (int k = 0; k < balance::unknowns; ++k)
-                        of_process[k] += field.counts[balance::place_in(field.grid.box(), x, y, z)][k];
+        balance::for_each_cell(box, [&](int x, int y, int z) {
+            for (int k = 0; k < balance::unknowns; ++k)
+                of_process[k] += field.counts[balance::place_in(field.grid.box(), x, y, z)][k];
+        });
     }
     return counts;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The deck's particles on one rank: counted, for the load field, and run for some steps, for the costs of this machine.
 #pragma once
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "balance/model/least_squares.hpp"
 #include "balance/model/load_model.hpp"
 #include "comm/communicator.hpp"
-#include "comm/team.hpp"
 
 namespace app {
 

@@ -12,7 +12,6 @@
 #include "app/common/words.hpp"
 #include "app/deck/limits.hpp"
 #include "app/run/memory.hpp"
-#include "balance/grid/field.hpp"
 #include "balance/replay.hpp"
 #include "comm/file/durable.hpp"
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "app/balancing/from_deck.hpp"
@@ -64,12 +63,51 @@ void require_memory_for_optimum(const std::string& path, const LoadSeriesReader&
     });
 }
 
-ReplayReport report_of(const balance::Replay& replay) {
+void require_loads_elsewhere(const std::string& loads, const std::string& out, const comm::Communicator& comm) {
+    on_rank_0(comm, [&] {
+        std::error_code error;
+        const std::filesystem::path folder = std::filesystem::absolute(loads, error).parent_path();
+        if (std::filesystem::equivalent(folder, out, error) && !error)
+            throw UsageError(
+                fmt::format("{}: it lies in the output directory {}; choose another with --out", loads, out));
+    });
+}
+
+// Balances at all opportunities, and writes the rows and the formats of each.
+void balance_at(const std::vector<std::int64_t>& opportunities, const LoadSeriesReader& series, const Deck& deck,
+                const comm::Ranks& team, balance::Replay& replay, RunDirectory& directory) {
+    const balance::Setting& setting = replay.setting();
+    const std::int64_t processes = setting.hosts.processes();
+    Table<BalanceRow> rows(directory, "balance.csv", balance_columns(), {});
+    std::optional<Table<ResourceRow>> resources;
+    if (setting.policy.finds_speeds())
+        resources.emplace(directory, "resources.csv", resource_columns(), GrowingFile::Past{});
+    BalanceFormats formats(directory, deck.output.balance_formats, series.grid(), processes, 0);
+    for (const std::int64_t t : opportunities) {
+        const std::int64_t step = series.step(t);
+        const balance::ProcessBoxes in_use = replay.state().models.front().partition;
+        const balance::Outcome outcome =
+            replay.balance(step, series.cells(t), disturbance_of(deck, setting.hosts.processes_of(team.rank()), step));
+        agreed(team.comm(), [&] { require_partition(step, outcome.dead_end); });
+        rows.add(outcome.rows);
+        if (resources) add_resources(*resources, outcome.resources, processes, team);
+        if (t > 0 && !deck.output.balance_formats.empty())
+            formats.write(balanced_cells(step, balance::whole(team, in_use), outcome, replay.state().load,
+                                         replay.state().speeds.relative(), setting.grid, team));
+    }
+    formats.finish();
+}
+
+ReplayReport report_of(const balance::Replay& replay, const Options& options, const Deck& deck) {
     ReplayReport report;
+    report.command_line = options.command_line;
+    report.deck = deck.name;
+    report.loads = options.loads;
     report.grid = replay.setting().grid;
     report.processes = replay.setting().hosts.processes();
     report.contenders = replay.costs();
     report.overall = overall_of(replay.state().models);
+    report.prices = prices_in_words(deck.balance.work, replay.setting().policy.counting.cells_move, report.processes);
     report.notes = never_balanced(replay.state().models);
     report.optimum = replay.optimum();
     return report;
@@ -80,13 +118,7 @@ ReplayReport report_of(const balance::Replay& replay) {
 int replay(const Options& options, const comm::Communicator& comm) {
     Deck deck = replay_deck(options, comm);
     const std::string out = output_path(options, deck, comm);
-    on_rank_0(comm, [&] {
-        std::error_code error;
-        const std::filesystem::path folder = std::filesystem::absolute(options.loads, error).parent_path();
-        if (std::filesystem::equivalent(folder, out, error) && !error)
-            throw UsageError(
-                fmt::format("{}: it lies in the output directory {}; choose another with --out", options.loads, out));
-    });
+    require_loads_elsewhere(options.loads, out, comm);
     RunDirectory directory(out, result_kinds(), comm);
     const LoadSeriesReader series(options.loads, comm);
     if (!series.has_particles()) deck.balance.constants.start = balance::Start::uniform;
@@ -110,33 +142,10 @@ int replay(const Options& options, const comm::Communicator& comm) {
     balance::Replay replay(team, series.grid(), {processes, comm.size()}, std::move(policy), meter, series.scale(),
                            deck.balance.constants, deck.balance.model, others_of(deck.balance, processes, comm),
                            options.optimum);
-    const balance::Setting& setting = replay.setting();
-
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     on_rank_0(comm, [&] { directory.write("deck.yaml", balance_yaml(deck)); });
-    Table<BalanceRow> rows(directory, "balance.csv", balance_columns(), {});
-    std::optional<Table<ResourceRow>> resources;
-    if (setting.policy.finds_speeds())
-        resources.emplace(directory, "resources.csv", resource_columns(), GrowingFile::Past{});
-    BalanceFormats formats(directory, deck.output.balance_formats, series.grid(), processes, 0);
-    for (const std::int64_t t : opportunities) {
-        const std::int64_t step = series.step(t);
-        const balance::ProcessBoxes in_use = replay.state().models.front().partition;
-        const balance::Outcome outcome =
-            replay.balance(step, series.cells(t), disturbance_of(deck, setting.hosts.processes_of(comm.rank()), step));
-        agreed(comm, [&] { require_partition(step, outcome.dead_end); });
-        rows.add(outcome.rows);
-        if (resources) add_resources(*resources, outcome.resources, processes, team);
-        if (t > 0 && !deck.output.balance_formats.empty())
-            formats.write(balanced_cells(step, balance::whole(team, in_use), outcome, replay.state().load,
-                                         replay.state().speeds.relative(), setting.grid, team));
-    }
-    formats.finish();
-    ReplayReport report = report_of(replay);
-    report.prices = prices_in_words(deck.balance.work, setting.policy.counting.cells_move, processes);
-    report.command_line = options.command_line;
-    report.deck = deck.name;
-    report.loads = options.loads;
+    balance_at(opportunities, series, deck, team, replay, directory);
+    ReplayReport report = report_of(replay, options, deck);
     report.ranks = comm.size();
     report.opportunities = std::ssize(opportunities) - 1;
     on_rank_0(comm, [&] { directory.write("summary.json", to_json(report)); });

@@ -135,8 +135,7 @@ public:
             std::error_code error;
             fs::remove_all(options.out, error);  // a selftest that is killed leaves one run at most
         }
-        comm_.max(std::span(&wrong, 1));
-        ++count_, wrong_ += wrong;
+        ++count_, wrong_ += comm_.max_of(wrong);
     }
 
     std::int64_t count() const { return count_; }

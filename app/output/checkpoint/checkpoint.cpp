@@ -188,9 +188,8 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
     CheckpointCost cost{.count = 1};
     double start = comm::now();
     const auto lap = [&](double& seconds) { seconds = comm::now() - start, start += seconds; };
-    std::array<std::int64_t, 1> particles{engine.particles()};
-    comm.sum(std::span<std::int64_t>(particles));
-    const std::int64_t bytes = checkpoint_bytes(particles[0], engine.setup().domain.dimensions, info.deck, balancer);
+    const std::int64_t particles = comm.sum_of(engine.particles());
+    const std::int64_t bytes = checkpoint_bytes(particles, engine.setup().domain.dimensions, info.deck, balancer);
     on_rank_0(comm, [&] {
         const std::string lack = comm::lack_of_space(directory, bytes);
         if (!lack.empty())
@@ -203,10 +202,8 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
     check(comm::flush(unfinished, comm), "cannot be flushed to the disk; check the disk");
     lap(cost.write_seconds);
 
-    Front front{info.step, particles[0], 0, engine.state_hash(), 0};
-    std::int64_t size = comm.rank() == 0 ? comm::file_size(unfinished) : 0;
-    comm.broadcast(std::span(&size, 1));
-    front.bytes = cost.bytes = size;
+    Front front{info.step, particles, 0, engine.state_hash(), 0};
+    front.bytes = cost.bytes = comm.from_rank_0(comm.rank() == 0 ? comm::file_size(unfinished) : 0);
     front.body = comm::file_digest(unfinished, front_bytes, front.bytes, comm);
     check(comm.rank() != 0 || comm::write_front(unfinished, text_of(front)), "cannot write it; check the disk");
     check(reads_back(unfinished, front, engine.setup().domain.dimensions, comm),

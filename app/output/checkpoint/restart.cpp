@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -163,9 +162,7 @@ std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, int 
             mine += dimensions == 3 ? md::particle_hash(p)
                                     : md::particle_hash(md::Particle<2>{p.id, {p.x[0], p.x[1]}, {p.v[0], p.v[1]}});
     });
-    std::array<md::Int128, 1> sum{static_cast<md::Int128>(mine)};
-    comm.sum(sum);
-    return static_cast<std::uint64_t>(sum[0]);
+    return static_cast<std::uint64_t>(comm.wide_sum_of(static_cast<md::Int128>(mine)));
 }
 
 CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm) {
@@ -235,9 +232,8 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const balance::D
                     kinetic += std::pow(static_cast<double>(p.v[a]) * md::velocity_unit, 2) / 2;
             engine.distribute(list, owners);
         });
-        std::array<md::Int128, 1> sum{static_cast<md::Int128>(std::ldexp(kinetic, md::kinetic_bits))};
-        comm.sum(sum);
-        comm::require(comm, sensible_energies(info, std::ldexp(static_cast<double>(sum[0]), -md::kinetic_bits)), [&] {
+        const md::Int128 sum = comm.wide_sum_of(static_cast<md::Int128>(std::ldexp(kinetic, md::kinetic_bits)));
+        comm::require(comm, sensible_energies(info, std::ldexp(static_cast<double>(sum), -md::kinetic_bits)), [&] {
             return unusable(info.path, "its first energy and what it was given make no sense for its particles");
         });
     } catch (const comm::ReadError& e) {

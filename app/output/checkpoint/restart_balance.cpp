@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "app/common/words.hpp"
-#include "app/output/checkpoint/front.hpp"
 #include "app/output/checkpoint/restart.hpp"
 #include "balance/grid/field.hpp"
 #include "comm/file/file.hpp"

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "app/common/words.hpp"
+
 namespace app {
 namespace {
 
@@ -38,9 +40,8 @@ std::optional<std::int64_t> step_of(std::string_view line, bool whole) {
 
 // Loads and speeds may be any number; energies and times are finite.
 bool is_number(std::string_view cell, bool finite) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    return error == std::errc() && end == cell.data() + cell.size() && (!finite || std::isfinite(value));
+    const auto value = number_in<double>(cell);
+    return value && (!finite || std::isfinite(*value));
 }
 
 bool is_row(std::string_view line, std::size_t columns, const CsvRules& rules) {

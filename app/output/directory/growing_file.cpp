@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "app/output/directory/growing_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -35,10 +34,8 @@ std::optional<std::int64_t> step_in_name(std::string_view name, std::string_view
         return std::nullopt;
     name.remove_prefix(kind.size());
     name.remove_suffix(ending.size());
-    std::int64_t step = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
-    if (error != std::errc() || end != name.data() + name.size() || std::to_string(step) != name) return std::nullopt;
-    return step;
+    const auto step = number_in<std::int64_t>(name);
+    return step && std::to_string(*step) == name ? step : std::nullopt;
 }
 
 std::optional<std::int64_t> checkpoint_step(std::string_view name) { return step_in_name(name, "checkpoint_", ".h5"); }

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "app/common/say.hpp"
-#include "app/common/words.hpp"
 #include "app/output/checkpoint/front.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
@@ -107,15 +106,11 @@ void RunDirectory::note_names() {
 }
 
 std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) {
-    std::vector<std::int64_t> steps{static_cast<std::int64_t>(saved_.size()), has_results_};
-    comm_.broadcast(std::span(steps));
-    const std::int64_t count = steps[0];
-    const bool has_results = steps[1] != 0;
+    const bool has_results = comm_.from_rank_0(has_results_) != 0;
     if (comm_.rank() == 0) note_names();
-    steps.clear();
+    std::vector<std::int64_t> steps;
     for (const Saved& s : saved_) steps.push_back(s.named);
-    steps.resize(count);
-    comm_.broadcast(std::span(steps));
+    comm_.broadcast_list(steps);
     std::int64_t damaged = 0;
     const auto warn = [&](const std::string& what) {
         if (comm_.rank() == 0) say(stderr, "steelyard: warning: {}\n", what);
@@ -123,9 +118,7 @@ std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) {
     for (const std::int64_t step : steps) {
         try {
             CheckpointInfo info = read_checkpoint(path_ + "/" + checkpoint_name(step), comm_);
-            std::int64_t ours = comm_.rank() == 0 && holds(info);
-            comm_.broadcast(std::span(&ours, 1));
-            if (ours) return info;
+            if (comm_.from_rank_0(comm_.rank() == 0 && holds(info))) return info;
             warn(info.path + ": is of another run than the other results in its directory; it is passed over");
         } catch (const comm::Agreed<InputError>& e) {
             warn(e.what());
@@ -147,12 +140,9 @@ void RunDirectory::prepare(const std::optional<CheckpointInfo>& restart, OldResu
     if (restart) keep_own_checkpoints(restart->step);
     on_rank_0(comm_, [&] { make_room(restart, old, deck, deck_path); });
     // The others need the lineage for checkpoints, and to know whether they continue.
-    std::vector<std::int64_t> shared{continued_, static_cast<std::int64_t>(lineage_.size())};
-    comm_.broadcast(std::span(shared));
-    continued_ = shared[0] != 0;
-    lineage_.resize(shared[1]);
+    continued_ = comm_.from_rank_0(continued_) != 0;
     std::vector<std::int64_t> numbers = numbers_of(lineage_);
-    comm_.broadcast(std::span(numbers));
+    comm_.broadcast_list(numbers);
     lineage_ = lineage_from(numbers);
 }
 
@@ -293,10 +283,7 @@ void RunDirectory::forget_summary_before() const {
 
 // The names of files of this run. Other files belong to somebody else and are never removed.
 void RunDirectory::keep_own_checkpoints(std::int64_t last) {
-    auto count = static_cast<std::int64_t>(checkpoints_.size());
-    comm_.broadcast(std::span(&count, 1));
-    checkpoints_.resize(count);
-    comm_.broadcast(std::span(checkpoints_));
+    comm_.broadcast_list(checkpoints_);
     std::erase_if(checkpoints_, [&](std::int64_t step) {
         if (step > last) return true;
         CheckpointInfo info;
@@ -308,16 +295,12 @@ void RunDirectory::keep_own_checkpoints(std::int64_t last) {
         } catch (const comm::Agreed<comm::ReadError>&) {
             return true;
         }
-        std::int64_t ours = comm_.rank() == 0 && holds(info);
-        comm_.broadcast(std::span(&ours, 1));
-        return ours == 0;
+        return comm_.from_rank_0(comm_.rank() == 0 && holds(info)) == 0;
     });
 }
 
 bool RunDirectory::has(const std::string& name) const {
-    std::int64_t found = comm_.rank() == 0 && comm::file_size(path_ + "/" + name) >= 0;
-    comm_.broadcast(std::span(&found, 1));
-    return found != 0;
+    return comm_.from_rank_0(comm_.rank() == 0 && comm::file_size(path_ + "/" + name) >= 0) != 0;
 }
 
 void RunDirectory::require_ours() {
@@ -397,12 +380,11 @@ OutputError RunDirectory::cannot_write(const std::string& name) const {
 }
 
 bool RunDirectory::finished(const CheckpointInfo& info) const {
-    std::int64_t done = 0;
+    bool done = false;
     on_rank_0(comm_, [&] {
         done = holds(info) && ends_with(comm::read_text(path_ + "/summary.json"), info.step, info.state_hash);
     });
-    comm_.broadcast(std::span(&done, 1));
-    return done != 0;
+    return comm_.from_rank_0(done) != 0;
 }
 
 std::int64_t RunDirectory::last_step(const CheckpointInfo& info) const {

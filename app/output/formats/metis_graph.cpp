@@ -12,7 +12,6 @@
 
 #include "app/output/directory/result_files.hpp"
 #include "balance/partition/cell_graph.hpp"
-#include "comm/file/posix_file.hpp"
 
 namespace app {
 namespace {

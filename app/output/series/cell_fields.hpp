@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "balance/grid/grid.hpp"
-#include "comm/communicator.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/posix_file.hpp"
 

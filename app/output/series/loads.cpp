@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "app/balancing/measure.hpp"
-#include "app/output/directory/run_directory.hpp"
 #include "app/output/series/frame_series.hpp"
 #include "balance/grid/field.hpp"
 #include "balance/round.hpp"

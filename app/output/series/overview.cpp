@@ -9,7 +9,6 @@
 #include <span>
 #include <tuple>
 
-#include "app/output/directory/run_directory.hpp"
 #include "balance/grid/field.hpp"
 #include "balance/grid/for_each.hpp"
 #include "comm/clock.hpp"
@@ -145,9 +144,7 @@ void Overview::write_ranks(const balance::Team& team) {
 }
 
 bool Overview::below(double share, double seconds) const {
-    std::int64_t good = seconds < share * (comm::now() - start_seconds_);  // by rank 0
-    map_.table.comm().broadcast(std::span(&good, 1));
-    return good != 0;
+    return map_.table.comm().from_rank_0(seconds < share * (comm::now() - start_seconds_)) != 0;
 }
 
 std::vector<MapRow> Overview::map_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer) const {

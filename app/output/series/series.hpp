@@ -10,7 +10,6 @@
 #include "app/balancing/load_balancer.hpp"
 #include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
-#include "comm/communicator.hpp"
 #include "md/domain.hpp"
 
 namespace app {

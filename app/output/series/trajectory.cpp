@@ -8,7 +8,6 @@
 #include <span>
 
 #include "app/output/checkpoint/h5md.hpp"
-#include "app/output/directory/run_directory.hpp"
 #include "app/output/series/frame_series.hpp"
 #include "balance/team.hpp"
 #include "md/initial.hpp"

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "app/common/build_info.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/compare.hpp"
@@ -66,19 +65,17 @@ void Progress::line(const ThermoRow& row) {
     const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
     std::vector<std::string> parts{fmt::format("step {}/{}", step, run_.deck.run.steps)};
     if (done > 0 && !last) parts.push_back("ETA " + duration(static_cast<double>(run_.deck.run.steps - step) / rate));
-    for (const std::string& part :
-         {fmt::format("{:.2f} M atom-steps/s", rate * static_cast<double>(row.particles) * 1e-6),
-          fmt::format("total {:.7g}", t.total()), fmt::format("T {:.4g}", t.temperature),
-          fmt::format("p {:.4g}", t.pressure)})
-        parts.push_back(part);
+    parts.push_back(fmt::format("{:.2f} M atom-steps/s", rate * static_cast<double>(row.particles) * 1e-6));
+    parts.push_back(fmt::format("total {:.7g}", t.total()));
+    parts.push_back(fmt::format("T {:.4g}", t.temperature));
+    parts.push_back(fmt::format("p {:.4g}", t.pressure));
     const std::string text = one_line_of(parts);
     say(stdout, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ && !last ? "" : "\n");
     std::fflush(stdout);
 }
 
 void Progress::header(const Engine& engine) const {
-    std::array<std::int64_t, 1> tile_count{static_cast<std::int64_t>(engine.tiles().size())};
-    comm_.sum(std::span<std::int64_t>(tile_count));
+    const std::int64_t tile_count = comm_.sum_of(static_cast<std::int64_t>(engine.tiles().size()));
     std::array<std::int64_t, 2> threads{omp_get_max_threads(), -omp_get_max_threads()};
     comm_.max(threads);
     if (quiet_) return;
@@ -89,7 +86,7 @@ void Progress::header(const Engine& engine) const {
         lines_of({counted(run_.particles(), "particle"), "box " + box_in_words(s.domain),
                   along_axes(grid.cells, grid.dimensions) + " cells",
                   counted(engine.tiles().hosts().processes(), "process"),
-                  tiles_in_words(tile_count[0], engine.tiles().shape(), grid)}));
+                  tiles_in_words(tile_count, engine.tiles().shape(), grid)}));
     say(stdout, "{}",
         lines_of({fmt::format("{} precision", balance::word_of(s.precision)), fmt::format("{} kernels", s.kernels->isa),
                   fmt::format("cutoff {:.4g}", s.potential.cutoff),
