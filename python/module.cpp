@@ -107,6 +107,15 @@ std::vector<balance::CellCounts> counts_of(const Array<double>& particles, const
     return balance::counts_around(std::vector<std::int64_t>(all.begin(), all.end()), grid);
 }
 
+balance::HomeCells cells_of(const Entry& e, const Grid& grid, double scale) {
+    balance::HomeCells cells;
+    for (const double load : span_of(e.load)) cells.work.push_back(balance::to_ticks(load * scale));
+    cells.counts = counts_of(e.particles, grid);
+    cells.counts.resize(cells.work.size());
+    if (e.ahead.size() > 0) cells.ahead = counts_of(e.ahead, grid);
+    return cells;
+}
+
 void require(const std::string& flaw) {
     if (!flaw.empty()) throw py::value_error("the series: " + flaw);
 }
@@ -121,21 +130,40 @@ app::Deck deck_of(const std::string& text, const std::string& file, const std::v
     return deck;
 }
 
+// The scale of a series, of which every number is looked at.
+double scale_of(const py::function& entry, std::int64_t entries, std::int64_t cells) {
+    balance::SeriesNumbers numbers;
+    for (std::int64_t t = 0; t < entries; ++t) {
+        const Entry e(entry(t));
+        require(numbers.flaw_of_entry(numbers.see(span_of(e.load), span_of(e.particles)), t));
+        require(numbers.flaw_of_entry(numbers.see({}, span_of(e.ahead)), t, "/particles_ahead"));
+    }
+    require(numbers.flaw(cells));
+    return balance::series_scale(numbers.largest, cells);
+}
+
+// The values of Cost in the package, by the names of the contenders.
+py::dict in_tuples(const std::vector<balance::ContenderCost>& costs) {
+    py::dict all;
+    std::vector<balance::Excess> over(costs.size());
+    for (const balance::Excess& e : balance::ranking(costs)) over[e.contender] = e;
+    for (std::size_t m = 0; m < costs.size(); ++m) {
+        const balance::ContenderCost& c = costs[m];
+        all[py::str(c.name)] = py::make_tuple(c.seconds(), c.computing_seconds, c.balancing_seconds, c.balancings,
+                                              c.migrations, over[m].part, over[m].error);
+    }
+    return all;
+}
+
 py::dict replay(const py::function& entry, const std::vector<std::int64_t>& steps, const Grid& grid, bool counted,
                 bool ahead, const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                 const std::vector<py::dict>& own, bool optimum, bool all_owners, const py::object& progress) {
     const app::Deck deck = deck_of(text, file, settings, grid, counted, ahead, optimum);
     const std::int64_t processes = *deck.balance.processes, cells = grid.box().cells();
-    balance::SeriesNumbers numbers;
+    const double scale = scale_of(entry, std::ssize(steps), cells);
     std::vector<std::int64_t> times;  // opportunities, the first of which is the start
-    for (std::int64_t t = 0; t < std::ssize(steps); ++t) {
-        const Entry e(entry(t));
-        require(numbers.flaw_of_entry(numbers.see(span_of(e.load), span_of(e.particles)), t));
-        require(numbers.flaw_of_entry(numbers.see({}, span_of(e.ahead)), t, "/particles_ahead"));
+    for (std::int64_t t = 0; t < std::ssize(steps); ++t)
         if (t == 0 || steps[t] % std::max<std::int64_t>(deck.balance.every, 1) == 0) times.push_back(t);
-    }
-    require(numbers.flaw(cells));
-    const double scale = balance::series_scale(numbers.largest, cells);
     const comm::Communicator alone;
     const balance::SerialTeam team;
     const app::RoundMeter meter;
@@ -157,11 +185,7 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     std::string rows = head_of(columns);
     for (std::size_t i = 0; i < times.size(); ++i) {
         const std::int64_t step = steps[times[i]];
-        const Entry e(entry(times[i]));
-        balance::HomeCells home;
-        for (const double load : span_of(e.load)) home.work.push_back(balance::to_ticks(load * scale));
-        home.counts = counted ? counts_of(e.particles, grid) : std::vector<balance::CellCounts>(cells);
-        if (ahead) home.ahead = counts_of(e.ahead, grid);
+        balance::HomeCells home = cells_of(Entry(entry(times[i])), grid, scale);
         const balance::Outcome outcome = without_lock([&] {
             return run.balance(step, std::move(home), disturbance_of(deck, {0, processes}, step));
         });
@@ -172,18 +196,11 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
             std::ranges::copy(span_of(owners_of(grid, models[m].partition)), owners[m].mutable_data(i, 0));
         progress(i + 1, times.size());  // on Ctrl-C it does not return
     }
-    py::dict names, lbe;
     const std::vector<balance::ContenderCost> costs = run.costs();
-    std::vector<balance::Excess> over(costs.size());
-    for (const balance::Excess& e : balance::ranking(costs)) over[e.contender] = e;
-    for (std::size_t m = 0; m < costs.size(); ++m) {
-        const balance::ContenderCost& c = costs[m];
-        names[py::str(c.name)] = py::make_tuple(c.seconds(), c.computing_seconds, c.balancing_seconds, c.balancings,
-                                                c.migrations, over[m].part, over[m].error);
-    }
+    py::dict lbe;
+    for (const app::Overall& o : app::overall_of(models)) lbe[py::str(o.model)] = o.lbe;
     std::vector<std::string> notes = app::never_balanced(models);
     if (times.size() == 1) notes.emplace_back("nothing was balanced: no entry after the start has a step for it");
-    for (const app::Overall& o : app::overall_of(models)) lbe[py::str(o.model)] = o.lbe;
     for (std::int64_t& t : times) t = steps[t];
     const auto best = without_lock([&] {
         return run.optimum([] {
@@ -191,8 +208,8 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
             if (PyErr_CheckSignals() != 0) throw py::error_already_set();
         });
     });
-    return py::dict("rows"_a = rows + "\n", "costs"_a = names, "lbe"_a = lbe, "owners"_a = owners, "steps"_a = times,
-                    "speeds"_a = run.state().speeds.relative(), "notes"_a = notes,
+    return py::dict("rows"_a = rows + "\n", "costs"_a = in_tuples(costs), "lbe"_a = lbe, "owners"_a = owners,
+                    "steps"_a = times, "speeds"_a = run.state().speeds.relative(), "notes"_a = notes,
                     "least_time"_a = app::least_time(costs),
                     "prices"_a = app::prices_in_words(deck.balance.work, !counted, processes),
                     "optimum"_a = best ? py::object(py::make_tuple(best->seconds, best->steps)) : py::none());
