@@ -6,6 +6,7 @@
 //
 // Decks, command lines and files are read and written by this table alone, so the order of enumerators means nothing.
 #pragma once
+#include <array>
 #include <optional>
 #include <stdexcept>
 #include <string>

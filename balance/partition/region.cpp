@@ -85,7 +85,8 @@ Region inner_part(const Region& region, const Grid& grid, int width) {
         frame.upper[a] = std::min(frame.upper[a], grid.cells[a]);
     }
     Region outside{frame};
-    for_each_image(grid, width, [&](const std::array<int, 3>& image) {
+    const Grid all_axes{grid.cells, grid.periodic, 3};  // a single cell along z may be periodic, too
+    for_each_image(all_axes, width, [&](const std::array<int, 3>& image) {
         for (const Box& b : region)
             if (const Box there = shifted(b, offset_of(grid, image)); !intersection(there, frame).empty())
                 outside = without(outside, there);
@@ -97,8 +98,9 @@ Region inner_part(const Region& region, const Grid& grid, int width) {
 
 Region cells_around(const Region& region, const Grid& grid, int width) {
     Region around;
+    const Grid all_axes{grid.cells, grid.periodic, 3};
     for (const Box& b : region)
-        for_each_image(grid, width, [&](const std::array<int, 3>& image) {
+        for_each_image(all_axes, width, [&](const std::array<int, 3>& image) {
             const Box wide = with_halo(b, {width, width, width});
             const Box there = intersection(shifted(wide, offset_of(grid, image)), grid.box());
             if (there.empty()) return;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/common/errors.hpp"
+#include "balance/grid/for_each.hpp"
 #include "balance/model/work.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/partition/quality.hpp"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "balance/grid/field.hpp"
-#include "balance/grid/for_each.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "comm/schedule.hpp"
 #include "tools/predict/timeline.hpp"
@@ -31,9 +30,10 @@ std::vector<T> cut_cells(const std::vector<T>& values, const balance::Grid& grid
     const int deep = grid.dimensions == 3 ? parts : 1;
     std::vector<T> result;
     result.reserve(fine.cells());
-    balance::for_each_cell(fine, [&](int x, int y, int z) {
-        result.push_back(values[balance::place_in(grid.box(), x / parts, y / parts, z / deep)]);
-    });
+    for (int x = 0; x < fine.upper[0]; ++x)
+        for (int y = 0; y < fine.upper[1]; ++y)
+            for (int z = 0; z < fine.upper[2]; ++z)
+                result.push_back(values[balance::place_in(grid.box(), x / parts, y / parts, z / deep)]);
     return result;
 }
 /// Into so many parts forecasts cut a cell along each axis if the problem is `length` times as long. They are as few as
