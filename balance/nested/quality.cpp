@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Ghosts are counted by boxes, not by cells: the cells around a region are boxes themselves, and an index says whose
 // boxes they meet. So the cost depends on the number of boxes alone, for any grid.
+#include "balance/partition/quality.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -8,7 +10,6 @@
 #include "balance/nested/nested.hpp"
 #include "balance/partition/box_index.hpp"
 #include "balance/partition/decomposition.hpp"
-#include "balance/partition/quality.hpp"
 
 namespace balance {
 namespace {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/deck/deck.hpp"
 #include "comm/schedule.hpp"
 #include "tools/predict/forecast.hpp"
 
