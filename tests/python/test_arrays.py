@@ -44,6 +44,9 @@ REFUSED = {
     "same steps": (dict(step=GOOD["step"] * 0), "ascend from 0"),
     "half steps": (dict(step=GOOD["step"] + 0.5), "ascend from 0"),
     "boundary": (dict(boundary=["periodic"]), "boundary: 1 words for 2 axes"),
+    "word": (dict(boundary=["perodic", "wall"]), "boundary: perodic; give periodic, reflecting or wall"),
+    "no name": (dict(model=object()), "is no name and no number"),
+    "named alike": (dict(name="a1", compare=["a1"]), "a1 is there twice"),
     "no processes": (dict(processes=0), "balance.processes"),
     "more than cells": (dict(processes=321), "balance.processes: 321 processes for 320 cells"),
     "half a process": (dict(processes=2.5), "balance.processes"),
@@ -69,6 +72,20 @@ def test_refused(name):
     with pytest.raises(ValueError) as raised:
         steelyard.replay(**{"processes": 4, **GOOD, **more})
     assert says in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_what_a_reader_is_told():
+    """Prices and notes stand below the table, the driver may have a name, and unknown contenders are refused."""
+    found = steelyard.replay(**GOOD, processes=4, name="mine", compare="a1", work={"balancing": 0.5, "move": 3})
+    assert list(found.costs) == ["mine", "a1"] and found.prices in repr(found) and found.least_time in repr(found)
+    assert "0.5 s a balancing, 3 s a particle that moves" in found.prices and found.notes == []
+    cost = found.costs["a1"]
+    assert cost.seconds == cost.computing_seconds + cost.balancing_seconds
+    assert sorted(c.over_least for c in found.costs.values())[0] == 0
+    with pytest.raises(KeyError, match="r1: no such contender; there are mine, a1"):
+        found["r1"]
+    idle = steelyard.replay(**GOOD, processes=4, every=10**6)
+    assert "nothing was balanced" in idle.notes[0] and idle.notes[0] in repr(idle)
 
 
 def test_kinds_of_arrays():
