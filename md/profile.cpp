@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "md/domain.hpp"
 #include "md/random.hpp"
 
 namespace md {
