@@ -28,11 +28,10 @@ struct SeriesNumbers {
     /// Looks at an entry, or at a member's part of one. particles: empty if the series has none. Returns how many loads
     /// and how many counts are none.
     std::array<std::int64_t, 2> see(std::span<const double> load, std::span<const double> particles);
-    /// Says in words what is wrong with an entry of which see() returned this, and with all of a series; empty:
-    /// nothing.
-    /// counts: the name of the counts.
+    /// The flaw of an entry, in words; empty if it has none. bad: as see() returned it. counts: name of the counts.
     static std::string flaw_of_entry(const std::array<std::int64_t, 2>& bad, std::int64_t time,
                                      const std::string& counts = "/particles");
+    /// The flaw of a whole series on so many cells, in words; empty if it has none.
     std::string flaw(std::int64_t cells) const;
 };
 

@@ -61,7 +61,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
                 if (balance) dead_end = try_to_balance(step, balancer, engine);  // load model, partition, migration
                 if (border) balancer.move_border(step, engine);                  // cells between CPUs and accelerators
                 engine.build_neighbour_lists();
-                if (due.cells) balancer.look_ahead(engine);
+                if (due.cells) balancer.look_ahead(engine);  // counts at the next balancing, for load series
             }
             if (rebuild || balancing_due)
                 observer.rebuilt({step, rebuild, rebuild_due, balancing_due, comm::now() - begin}, engine);
