@@ -33,8 +33,8 @@ public:
 private:
     std::vector<ScheduleCosts::Step> costs_from(std::int64_t i) const;
     /// Costs of keeping the partition of opportunity i up to opportunities [begin, end). For each of them: the work of
-    /// each process, then the particles (or cells, Counting::cells_move) that move to its own partition. Sums over all members.
-    /// Collective.
+    /// each process, then the particles (or cells, Counting::cells_move) that move to its own partition. Sums over all
+    /// members. Collective.
     std::vector<std::int64_t> sums_of(std::int64_t i, std::int64_t begin, std::int64_t end) const;
 
     Setting setting_;
