@@ -116,32 +116,16 @@ std::vector<FieldPlan::Run> FieldPlan::runs_in(std::span<const Box> homes, std::
     for (const Box& home : homes) {
         std::int64_t in_boxes = 0;
         for (const Box& b : boxes) {
-            add_runs(b, home, in_boxes, in_home, found);
+            const Box common = intersection(b, home);
+            for_each_run(common, {b, home}, [&](int x, int y, std::int64_t cells) {
+                found.push_back({in_home + place_in(home, x, y, common.lower[2]),
+                                 in_boxes + place_in(b, x, y, common.lower[2]), cells});
+            });
             in_boxes += b.cells();
         }
         in_home += home.cells();
     }
     return found;
-}
-
-void FieldPlan::add_runs(const Box& box, const Box& home, std::int64_t in_boxes, std::int64_t in_home,
-                         std::vector<Run>& runs) {
-    const Box common = intersection(box, home);
-    if (common.empty()) return;
-    // Whole lines along z follow each other along y, and whole columns along x.
-    const auto whole = [&](int axis) {
-        return common.extent(axis) == box.extent(axis) && common.extent(axis) == home.extent(axis);
-    };
-    const bool columns = whole(2), all = columns && whole(1);
-    const std::int64_t cells = all       ? common.cells()
-                               : columns ? std::int64_t{common.extent(1)} * common.extent(2)
-                                         : common.extent(2);
-    const int end_x = all ? common.lower[0] + 1 : common.upper[0],
-              end_y = columns ? common.lower[1] + 1 : common.upper[1];
-    for (int x = common.lower[0]; x < end_x; ++x)
-        for (int y = common.lower[1]; y < end_y; ++y)
-            runs.push_back({in_home + place_in(home, x, y, common.lower[2]),
-                            in_boxes + place_in(box, x, y, common.lower[2]), cells});
 }
 
 SummedArea::SummedArea(const Box& home, std::span<const std::int64_t> field)

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -59,6 +61,33 @@ struct EvenParts {
 /// Place of a cell among a box's cells. In 2D z is 0.
 inline std::int64_t place_in(const Box& box, int x, int y, int z = 0) {
     return (std::int64_t{x - box.lower[0]} * box.extent(1) + (y - box.lower[1])) * box.extent(2) + (z - box.lower[2]);
+}
+
+/// Calls visit(x, y, cells) for each run of cells of `part` that follow each other in every box of `fields`: from
+/// (x, y, part.lower[2]) on. Lines along z that are whole follow each other along y, and such columns along x.
+template <class Visit>
+void for_each_run(const Box& part, std::initializer_list<Box> fields, Visit visit) {
+    if (part.empty()) return;
+    const auto whole = [&](int axis) {
+        return std::ranges::all_of(fields, [&](const Box& f) { return part.extent(axis) == f.extent(axis); });
+    };
+    const bool lines = whole(2), columns = lines && whole(1);
+    const Box starts{part.lower,
+                     {columns ? part.lower[0] + 1 : part.upper[0], lines ? part.lower[1] + 1 : part.upper[1], 0}};
+    const std::int64_t cells = part.cells() / (std::int64_t{starts.extent(0)} * starts.extent(1));
+    for (int x = part.lower[0]; x < starts.upper[0]; ++x)
+        for (int y = part.lower[1]; y < starts.upper[1]; ++y) visit(x, y, cells);
+}
+
+/// The sum of a field's values in `part`, which lies in its box.
+template <class Values>
+std::int64_t sum_in(const Box& field, const Box& part, const Values& values) {
+    std::int64_t sum = 0;
+    for_each_run(part, {field}, [&](int x, int y, std::int64_t cells) {
+        const auto* first = &values[place_in(field, x, y, part.lower[2])];
+        sum = std::accumulate(first, first + cells, sum);
+    });
+    return sum;
 }
 
 /// True if values of so many cells, of all members together, are packed on their way between members. Members with few
@@ -121,9 +150,6 @@ private:
               const BoxesOf& boxes_of, std::span<const int> takers);
     /// Those of the boxes of one member at the homes of one, as few as possible.
     static std::vector<Run> runs_in(std::span<const Box> homes, std::span<const Box> boxes);
-    /// Those of one box at one home, whose values begin at these places.
-    static void add_runs(const Box& box, const Box& home, std::int64_t in_boxes, std::int64_t in_home,
-                         std::vector<Run>& runs);
     static std::size_t cells_of(const Run& r) { return static_cast<std::size_t>(r.cells); }
     static std::int64_t cells_in(std::span<const Run> runs);
 

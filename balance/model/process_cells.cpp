@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -110,15 +109,7 @@ std::vector<std::int64_t> ProcessCells::piece_sums(std::span<const std::int64_t>
     sums.reserve(pieces_.size());
     for (const Piece& p : pieces_) {
         std::int64_t sum = 0;
-        for (const Box& b : p.boxes) {
-            const bool columns = b.extent(2) == home_.extent(2);  // lines along z follow each other
-            const std::int64_t cells = std::int64_t{columns ? b.extent(1) : 1} * b.extent(2);
-            for (int x = b.lower[0]; x < b.upper[0]; ++x)
-                for (int y = b.lower[1]; y < (columns ? b.lower[1] + 1 : b.upper[1]); ++y) {
-                    const std::int64_t* cell = &at_home[place_in(home_, x, y, b.lower[2])];
-                    sum = std::accumulate(cell, cell + cells, sum);
-                }
-        }
+        for (const Box& b : p.boxes) sum += sum_in(home_, b, at_home);
         sums.push_back(sum);
     }
     return sums;

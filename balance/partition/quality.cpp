@@ -19,12 +19,10 @@ Owners::Owners(const Grid& grid, const Box& home, const ProcessBoxes& known)
             for (const Box& box : known.of(p)) {
                 if (!meet(box, there)) continue;
                 const Box b = intersection(box, there);
-                const bool lines = b.extent(2) == there.extent(2);  // they follow each other
-                for (int x = b.lower[0]; x < b.upper[0]; ++x)
-                    for (int y = b.lower[1]; y < (lines ? b.lower[1] + 1 : b.upper[1]); ++y)
-                        std::fill_n(process_.begin() + place_in(there, x, y, b.lower[2]),
-                                    std::int64_t{lines ? b.extent(1) : 1} * b.extent(2),
-                                    static_cast<std::int32_t>(known.processes[p]));
+                for_each_run(b, {there}, [&](int x, int y, std::int64_t cells) {
+                    std::fill_n(process_.begin() + place_in(there, x, y, b.lower[2]), cells,
+                                static_cast<std::int32_t>(known.processes[p]));
+                });
             }
     };
     // Images of boxes come into the frame only where it reaches over a periodic boundary.

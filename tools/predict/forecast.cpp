@@ -185,7 +185,7 @@ Forecast mean_of(std::span<const Forecast> forecasts, std::span<const double> we
          {&Terms::compute, &Terms::imbalance, &Terms::messages, &Terms::bytes, &Terms::rebalancing})
         mean.terms.*term = average([&](const Forecast& f) { return f.terms.*term; });
     for (double Forecast::*number :
-         {&Forecast::lbe, &Forecast::messages, &Forecast::bytes, &Forecast::low_seconds, &Forecast::high_seconds,
+         {&Forecast::messages, &Forecast::bytes, &Forecast::low_seconds, &Forecast::high_seconds,
           &Forecast::balanced_seconds, &Forecast::fast_network_seconds, &Forecast::none_seconds,
           &Forecast::links_seconds, &Forecast::full_seconds})
         mean.*number = average([&](const Forecast& f) { return f.*number; });

@@ -149,19 +149,6 @@ bool Overview::below(double share, double seconds) const {
 
 std::vector<MapRow> Overview::map_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer) const {
     std::vector<Share> mine;
-    // Sums value(place of a cell in the box) over what a block has of a box of cells.
-    const auto sum = [](const balance::Box& box, const balance::Box& part, const auto& values) {
-        std::int64_t total = 0;
-        // Where the part has all cells of the box along z, those of an x lie in one run.
-        const bool whole = part.extent(2) == box.extent(2);
-        const int runs = whole ? 1 : part.extent(1), length = (whole ? part.extent(1) : 1) * part.extent(2);
-        for (int x = part.lower[0]; x < part.upper[0]; ++x)
-            for (int run = 0; run < runs; ++run) {
-                const auto* first = &values[balance::place_in(box, x, part.lower[1] + run, part.lower[2])];
-                total = std::accumulate(first, first + length, total);
-            }
-        return total;
-    };
     const TileSet& tiles = engine.tiles();
     for (std::size_t t = 0; t < tiles.size(); ++t) {
         const bool on_cpu = t < tiles.on_cpu();
@@ -169,13 +156,14 @@ std::vector<MapRow> Overview::map_rows(std::int64_t step, const Engine& engine, 
         const int zone = on_cpu ? 0 : 1 + tiles.accelerator_of(t);
         blocks_.for_each_in(tiles.box(t), [&](std::int64_t place, const balance::Box& part) {
             mine.push_back({static_cast<std::int32_t>(place), static_cast<std::int32_t>(tiles.process_of(t)), zone,
-                            static_cast<std::int32_t>(part.cells()), sum(tiles.box(t), part, counts), 0});
+                            static_cast<std::int32_t>(part.cells()), balance::sum_in(tiles.box(t), part, counts), 0});
         });
     }
     const balance::CellLoads* load = balancer.home_load();
     if (load)
         blocks_.for_each_in(balancer.home(), [&](std::int64_t place, const balance::Box& part) {
-            mine.push_back({static_cast<std::int32_t>(place), -1, 0, 0, 0, sum(balancer.home(), part, load->load)});
+            mine.push_back(
+                {static_cast<std::int32_t>(place), -1, 0, 0, 0, balance::sum_in(balancer.home(), part, load->load)});
         });
     const std::vector<Share> all = in_order(balance::gather<Share>(balancer.team(), mine), blocks_);
     std::vector<MapRow> rows;
