@@ -9,7 +9,7 @@ accelerators change none of them. So the table accepts a new machine or a new bu
     scripts/expected.py --program /opt/steelyard/bin/steelyard --start "srun -n 16"
     scripts/expected.py --set accelerator.backend=cuda tiny slab
 
---write makes the table anew, and docs/expected.md from it: after a change that is meant to change bits.
+--write makes the table anew: after a change that is meant to change bits. docs/expected.md
 """
 import os
 import re
@@ -18,38 +18,15 @@ import shutil
 import sys
 import tempfile
 
-from common import ROOT, call, fail, parser_of, read_csv, read_json, replacing, words, write_csv
+from common import ROOT, call, fail, parser_of, read_csv, read_json, words, write_csv
 
 TABLE = os.path.join(ROOT, "inputs", "expected.csv")
-PAGE = os.path.join(ROOT, "docs", "expected.md")
 COLUMNS = ("deck", "particles", "steps", "precision", "state_hash", "energy")
 AFTER = {"launch/launch": "launch/equilibrate"}  # decks that begin with the last checkpoint of another deck's run
 RESTARTS = {"strip_t1": ("restarts/strip_t1.h5", 1000)}  # decks that go on from a checkpoint, and its step
 FEW = 3e5  # particles times steps of a short run, about
 MUCH = 1e9  # particles times steps of the longest whole run; the decks lbe* are experiments of minutes
 TOO_LARGE = {"lbe_full"}  # 80 GB
-
-HEAD = """# Expected results
-
-For those who accept a new machine, a new build or a changed program. Each deck in `inputs/` has the same state hash and
-energy after so many steps on every machine, whatever the ranks, threads, kernels, compilers and accelerators. These
-were made by `scripts/expected.py --write`, and `inputs/expected.csv` holds them with all digits.
-
-    scripts/expected.py                                # all short runs, two minutes on two cores
-    scripts/expected.py --start "mpiexec.mpich -n 3"   # on three ranks
-    scripts/expected.py --whole slab quickstart        # whole runs of these decks, too
-    build/steelyard selftest                           # two decks with each set of kernels, and a restart
-
-A different hash means that the machine, the compiler or the program computes wrongly. Compare with
-`STEELYARD_ISA=scalar` first, whose kernels use no vectors, and report it ([CONTRIBUTING.md](../CONTRIBUTING.md)).
-Options that break IEEE arithmetic would change the hash; the build overrides `-ffast-math` in `CXXFLAGS`.
-
-`launch/launch` begins with the checkpoint of `launch/equilibrate`, and `strip_t1` with `restarts/strip_t1.h5`.
-`lbe_full` needs 80 GB and has no row. The energy is the total energy of the whole system.
-
-| deck | particles | steps | `mixed` | energy | `double` | energy |
-|---|---|---|---|---|---|---|
-"""
 
 
 def decks():
@@ -110,29 +87,14 @@ def rows_of(runs, name):
     return rows
 
 
-def page_of(rows):
-    """The text of docs/expected.md: runs of both precisions with the same number of steps share a line."""
-    lines = {}
-    for row in rows:
-        cells = lines.setdefault((row["deck"], row["steps"]), {"particles": row["particles"]})
-        cells[row["precision"]] = f"`{row['state_hash']}` | {float(row['energy']):.8g}"
-    return HEAD + "".join(
-        f"| `{name}` | {c['particles']} | {steps} | {c['mixed']} | {c.get('double', '|')} |\n"
-        for (name, steps), c in lines.items()
-    )
-
-
 def write(runs, names):
-    """Makes the rows of these decks anew, and the page of all."""
+    """Makes the rows of these decks anew."""
     old = read_csv(TABLE, COLUMNS) if os.path.exists(TABLE) else []
     rows = {name: [row for row in old if row["deck"] == name] for name in decks()}
     for name in names:
         rows[name] = rows_of(runs, name)
         print(f"{name}: {', '.join(row['state_hash'] for row in rows[name])}", flush=True)
-    rows = [row for of_deck in rows.values() for row in of_deck]
-    write_csv(TABLE, rows)
-    with replacing(PAGE) as path, open(path, "w") as page:
-        page.write(page_of(rows))
+    write_csv(TABLE, [row for of_deck in rows.values() for row in of_deck])
 
 
 def check(runs, names, whole):
@@ -163,7 +125,7 @@ def main():
     )
     parser.add_argument("--most", type=float, default=float("inf"), help="only decks of at most so many particles")
     parser.add_argument("--whole", action="store_true", help="whole runs, too")
-    parser.add_argument("--write", action="store_true", help="make the table and the page anew")
+    parser.add_argument("--write", action="store_true", help="make the table anew")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.deck) - set(decks()))
     if unknown:

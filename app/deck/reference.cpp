@@ -16,11 +16,12 @@ all keys, as `build/steelyard check` prints them. With a deck, the command print
 keys, and the memory of a rank. With `--ranks N` that is one of N ranks. On the command line, `--set balance.every=20`
 sets a key, and `--set system.slabs.0.density=0.9` one of the first slab. Unknown keys are refused. Quantities are in
 reduced Lennard-Jones units (length sigma, energy epsilon, mass m, time tau) unless seconds are named. The column
-*restart* says whether a restart keeps a key or may change it. A restart may always change a key to `auto`.
+*restart* says whether a restart may change a key. A restart may always change a key to `auto`. Whole numbers are at
+most 10^15 unless another limit is given.
 
-The lengths of `box` choose the dimension: two make everything two-dimensional (2D), three three-dimensional (3D). All
-keys are for both. A meaning for one of them only stands behind *2D:* or *3D:*. A list of 2 or 3 has a value for each
-axis of the box, in 3D one more than in the defaults shown here. A list of another length is refused.
+The lengths of `box` choose the dimension: two make everything two-dimensional (2D), three three-dimensional (3D). A
+meaning for one of them only stands behind *2D:* or *3D:*. A list of 2 or 3 has a value for each axis of the box, in 3D
+one more than in the defaults shown here. A list of another length is refused.
 
 Terms: [glossary.md](glossary.md), [models.md](models.md), [potentials.md](potentials.md).
 )";
@@ -30,6 +31,13 @@ std::string default_of(const Key& key) {
     if (!key.missing.empty()) return "required";
     const std::string text = key.text();
     return text.empty() ? "none" : "`" + text + "`";
+}
+
+// Without the largest whole number, which the introduction has.
+std::string allowed_of(const Key& key) {
+    const std::string largest = " to 1000000000000000";
+    const std::size_t place = key.allowed.find(largest);
+    return place == std::string::npos ? key.allowed : std::string(key.allowed).erase(place, largest.size());
 }
 
 // Tables of the sections among `keys`, which belong to `path`, each followed by those of its own sections.
@@ -45,8 +53,8 @@ void add_sections(std::string& out, const std::vector<Key>& keys, const std::str
         out += "| key | default | allowed | restart | meaning |\n|---|---|---|---|---|\n";
         for (const Key& key : its)
             if (key.text)
-                out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.name, default_of(key), key.allowed,
-                                   change || key.may_change ? "may change" : "keeps", key.meaning);
+                out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.name, default_of(key), allowed_of(key),
+                                   change || key.may_change ? "yes" : "no", key.meaning);
         add_sections(out, its, here, change);
     }
 }
