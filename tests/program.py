@@ -216,6 +216,16 @@ def thermo(out):
     return [{k: float(v) for k, v in row.items()} for row in table(out)]
 
 
+def driver_rows(out):
+    """The rows of balance.csv of the model that the run follows."""
+    return table(out, "balance.csv", driver="1")
+
+
+def replay(loads, out, ranks=0, more=(), **keys):
+    """A replay of a load series that succeeds."""
+    ok(ranks, "replay", loads, "--out", out, *more, *settings(**keys))
+
+
 def datasets(path, *names):
     """Datasets of an HDF5 file by name; without names all that stand at its top."""
     with h5py.File(path) as f:
