@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from program import DECK, LARGE, QUICK, checkpoints, completed, fails_with, kill, ok_run, our_lines
+from program import DECK, LARGE, QUICK, checkpoints, completed, fails_with, kill, ok_run, once, our_lines
 from program import rows, run, run_words, settings, summary, under_way
 
 NAMES = {"deck.yaml", "map.csv", "ranks.csv", "run.json", "summary.json", "thermo.csv", "timing.csv"}
@@ -15,11 +15,7 @@ FILES = dict(output__fields_every=20, output__trajectory_every=20, checkpoint__e
 go = functools.partial(ok_run, **QUICK)
 
 
-@pytest.fixture(scope="module")
-def first_run(tmp_path_factory):
-    out = tmp_path_factory.mktemp("used") / "out"
-    go(out, run__steps=40, **FILES)
-    return out
+first_run = once(run__steps=40, **FILES, **QUICK)
 
 
 @pytest.fixture
