@@ -256,14 +256,3 @@ def test_errors(tmp, ranks, keys, code, says):
 @pytest.mark.parametrize("words, code", (([], 2), ([DECK, "--out", ""], 2), ([DECK, "--out", "/proc/nowhere"], 5)))
 def test_command_line(words, code):
     fails_with(code, (), 0, "partition", *words)
-
-
-def test_results_are_kept(tmp):
-    """As those of a run: refused without --force, put aside with it."""
-    words = ["partition", DECK, "--out", tmp, "--quiet"]
-    ok(0, *words)
-    for command in ("partition", "run"):
-        fails_with(2, "holds results already", 2, command, DECK, "--out", tmp)
-    ok(2, *words, "--force")
-    files = {"deck.yaml", "fields.xdmf", "fields_0.h5", "fields_0.xdmf", "partition.json", "run.json"}
-    assert set(os.listdir(tmp / "previous_1")) == files

@@ -360,15 +360,6 @@ def test_series_in_the_output_directory(counted):
     fails_with(2, "it lies in the output directory", 2, "replay", counted, "--out", counted.parent, *settings(**EXACT))
 
 
-def test_results_of_a_replay_are_not_overwritten(counted):
-    out, keys = counted.parent / "out", dict(balance__processes=4)
-    replay(counted, out, **keys)
-    before = decisions(out)
-    fails_with(2, "holds results already", 0, "replay", counted, "--out", out, *settings(**keys))
-    replay(counted, out, more=["--force"], **keys)
-    assert decisions(out) == before
-
-
 SCHEDULES = dict(balance__model="exact", balance__speeds="off", balance__partition__sticky="false")
 
 
