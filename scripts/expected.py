@@ -18,7 +18,8 @@ import shutil
 import sys
 import tempfile
 
-from common import ROOT, call, fail, parser_of, read_csv, read_json, words, write_csv
+from common import ROOT, fail, parser_of, read_csv, write_csv
+from studies import steelyard
 
 TABLE = os.path.join(ROOT, "inputs", "expected.csv")
 COLUMNS = ("deck", "particles", "steps", "precision", "state_hash", "energy")
@@ -48,7 +49,8 @@ class Runs:
     """Runs of decks in a folder of their own, with one program, start and settings."""
 
     def __init__(self, program, start, settings, folder):
-        self.start, self.settings, self.folder, self.made = [*start, program], settings, folder, set()
+        self.how = dict(binary=program, start=start, threads=None, cwd=folder)
+        self.settings, self.folder, self.made = settings, folder, set()
 
     def row(self, name, steps, precision):
         """The row of the table that this run has. steps: the number of the last step; None: the deck's."""
@@ -57,14 +59,11 @@ class Runs:
             self.made.add(before)
             self.row(before, None, "mixed")
         # Decks look for the checkpoint of another deck's run in out/.
-        out = os.path.join("out" if steps is None else "compared", os.path.basename(name))
+        out = os.path.join(self.folder, "out" if steps is None else "compared", os.path.basename(name))
         settings = [f"run.precision={precision}", *self.settings]
         if steps is not None:
             settings.append(f"run.steps={steps}")
-        command = [*self.start, "run", *options_of(name), "--out", out, "--quiet", *words(settings)]
-        shutil.rmtree(os.path.join(self.folder, out), ignore_errors=True)
-        call(command, threads=None, cwd=self.folder)
-        s = read_json(os.path.join(self.folder, out, "summary.json"))
+        s = steelyard("run", *options_of(name), out=out, settings=settings, **self.how)
         energy = "" if s["energy_last"] is None else repr(s["energy_last"])
         return dict(zip(COLUMNS, map(str, (name, s["particles"], s["steps"], precision, s["state_hash"], energy))))
 
@@ -107,10 +106,8 @@ def check(runs, names, whole):
         found = runs.row(row["deck"], int(row["steps"]), row["precision"])
         different = [f"{c} {found[c]} instead of {row[c]}" for c in COLUMNS if found[c] != row[c]]
         wrong += bool(different)
-        print(
-            f"{row['deck']}, {row['steps']} steps, {row['precision']}: {', '.join(different) or 'as expected'}",
-            flush=True,
-        )
+        verdict = ", ".join(different) or "as expected"
+        print(f"{row['deck']}, {row['steps']} steps, {row['precision']}: {verdict}", flush=True)
     print(f"{len(chosen) - wrong} of {len(chosen)} runs as expected")
     return wrong == 0
 
@@ -120,9 +117,8 @@ def main():
     parser.add_argument("deck", nargs="*", help="names of decks, such as tiny or gallery/melt (default: all)")
     parser.add_argument("--program", default=os.path.join(ROOT, "build", "steelyard"), help="default: build/steelyard")
     parser.add_argument("--start", default="", help='words before the program, as "mpiexec.mpich -n 3"')
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="a key for all runs (repeatable)"
-    )
+    of_all = dict(action="append", default=[], metavar="KEY=VALUE", help="a key for all runs (repeatable)")
+    parser.add_argument("--set", **of_all)
     parser.add_argument("--most", type=float, default=float("inf"), help="only decks of at most so many particles")
     parser.add_argument("--whole", action="store_true", help="whole runs, too")
     parser.add_argument("--write", action="store_true", help="make the table anew")
@@ -139,7 +135,7 @@ def main():
     for word in (arguments.program, *start[:1]):
         if not shutil.which(word):
             fail(
-                f"{word}: there is no such program; build it by scripts/build.sh, or give --program and --start others"
+                f"{word}: there is no such program; build it by scripts/build.sh, or give another to --program, --start"
             )
     start[:1] = [os.path.abspath(shutil.which(word)) for word in start[:1]]
     with tempfile.TemporaryDirectory(dir=os.getcwd() if start else None) as folder:  # other nodes do not share /tmp

@@ -10,16 +10,15 @@ write the same rows after a restart.
 The script prints the overall LBE of each model, as the page shows it. With --check it fails if the page shows other
 figures. The times are counted work, so the figures are the same on every machine.
 """
-import csv
 import os
+import pathlib
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-from common import ROOT, call, mpiexec, read_json, words
+from common import ROOT, call, fail, mpiexec, read_csv, read_json, words
 from studies import markdown_head, markdown_row, options_of, steelyard
 
 EXAMPLES = [  # file on the page, file with the list that names it, and what else example() takes
@@ -36,19 +35,13 @@ EXAMPLES = [  # file on the page, file with the list that names it, and what els
 ]
 
 
-def stop(what):
-    sys.exit(f"extend_example.py: {what}")
-
-
 def read(path):
-    with open(path) as f:
-        return f.read()
+    return pathlib.Path(path).read_text()
 
 
 def write(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as f:
-        f.write(text)
+    pathlib.Path(path).write_text(text)
 
 
 def commands(build, *options):
@@ -67,7 +60,7 @@ def unit_of(build, program, source):
         together = entry["file"].endswith(".cxx")  # sources that are compiled together
         if f'"{path}"' in read(entry["file"]) if together else os.path.samefile(entry["file"], path):
             return entry
-    return stop(f"{build} does not compile {source}")
+    return fail(f"{build} does not compile {source}")
 
 
 def example(folder, page, file, table, users=(), entry=None):
@@ -80,11 +73,11 @@ def example(folder, page, file, table, users=(), entry=None):
     entry = entry or f"add({os.path.basename(file)[:-4]})"
     code = re.search(rf"`({re.escape(file)})`[^\n]*(?:\n[^\n]+)*:\n\n```cpp\n(.*?)```", page, re.S)
     if not code or f"`{entry}`" not in page or table not in page:
-        stop(f"docs/extend.md no longer shows {file} and its line in {table} in the form that this script looks for")
+        fail(f"docs/extend.md no longer shows {file} and its line in {table} in the form that this script looks for")
     listed = read(table)
     last = re.search(r"    add\(\w+[^()]*\)\n", listed)
     if not last:
-        stop(f"{table} no longer has a list that ends with a line add(...)")
+        fail(f"{table} no longer has a list that ends with a line add(...)")
     if entry not in listed:  # else the reader has added it
         listed = listed[: last.end() - 1] + f" \\\n    {entry}\n" + listed[last.end() :]
     write(os.path.join(folder, table), listed)
@@ -139,18 +132,15 @@ class Runs:
         how = dict(out=os.path.join(self.folder, name), settings=settings, start=start, binary=self.binary)
         return steelyard("run", "inputs/tiny.yaml", **how)["state_hash"]
 
-    def text(self, name, file):
-        return read(os.path.join(self.folder, name, file))
-
     def rows(self, name, file):
-        return list(csv.DictReader(self.text(name, file).splitlines()))
+        return read_csv(os.path.join(self.folder, name, file))
 
 
 def models(runs, page):
     """Runs the page's comparison of models. Returns the overall LBE of each model as the page's table."""
     command = re.search(r"    build/steelyard (run inputs/strip_t1\.yaml .*?compare=[^']*')", page, re.S)
     if not command:
-        stop("docs/extend.md no longer shows the run of the model pairs in the form that this script looks for")
+        fail("docs/extend.md no longer shows the run of the model pairs in the form that this script looks for")
     arguments = shlex.split(command.group(1).replace("\\\n", " "))
     at = arguments.index("--out")
     out = os.path.join(runs.folder, "pairs")
@@ -174,7 +164,7 @@ def criterion(runs):
     asked = {row["decision"] for row in rows if float(row["lost_seconds"]) > 0}
     print("what the criterion decided where it saw a loss:", asked)
     if not asked or asked - {"moved", "kept: same"} or len(asked) == len(rows):
-        stop(f"the criterion tenth of docs/extend.md decided {asked}")
+        fail(f"the criterion tenth of docs/extend.md decided {asked}")
     return {"tenth": state}
 
 
@@ -186,7 +176,7 @@ def controller(runs):
     print("shares that the controller wanted:", shares)
     # From the deck's share, within a strip of cells, to that of an accelerator 4 x as fast.
     if abs(shares[0] - 0.5) > 0.05 or abs(shares[-1] - 0.8) > 0.05:
-        stop("the controller patient of docs/extend.md does not find the best share")
+        fail("the controller patient of docs/extend.md does not find the best share")
     return {"patient": state}
 
 
@@ -202,12 +192,12 @@ def output(runs):
         settings = words(["output.crowding_every=20", "checkpoint.every=30", f"run.steps={steps}"])
         out = os.path.join(runs.folder, name)
         call([runs.binary, "run", "inputs/tiny.yaml", *settings, *options, "--out", out, "--quiet"])
-        return runs.text(name, "crowding.csv")
+        return read(os.path.join(out, "crowding.csv"))
 
     whole, _, continued = run("whole", 100), run("continued", 60), run("continued", 100, "--restart", "auto")
     print(whole, end="")
     if whole != continued or whole.count("\n") != 7 or ",0\n" in whole:
-        stop(f"the output crowding of docs/extend.md wrote {[whole, continued]}")
+        fail(f"the output crowding of docs/extend.md wrote {[whole, continued]}")
 
 
 def main():
@@ -223,10 +213,10 @@ def main():
         hashes = {**partitions(runs), **criterion(runs), **controller(runs), **order(runs)}
         print("state hashes:", hashes)
         if len(set(hashes.values())) != 1:
-            stop("an example of docs/extend.md changes the trajectory")
+            fail("an example of docs/extend.md changes the trajectory")
         output(runs)
     if arguments.check and table not in page:
-        stop("docs/extend.md shows other figures; put these into it")
+        fail("docs/extend.md shows other figures; put these into it")
 
 
 if __name__ == "__main__":

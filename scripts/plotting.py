@@ -58,18 +58,6 @@ def read_fields(path, *names, pick=lambda data: data[:]):
     return attributes, found
 
 
-def periodic(outdir):
-    """For each axis, x first: does the box of a run wrap around? By the deck in its output directory."""
-    try:
-        with open(os.path.join(outdir, "deck.yaml")) as f:
-            found = re.search(r"^\s*boundary:\s*\[([\w\s,]+)\]", f.read(), re.M)
-    except OSError as e:
-        fail(f"cannot read {outdir}/deck.yaml: {reason(e)}; it says where the box wraps around")
-    if not found:
-        fail(f"{outdir}/deck.yaml has no boundary; it is not the deck that a run wrote")
-    return tuple(word.strip() == "periodic" for word in found[1].split(","))
-
-
 def nearest(steps, wanted):
     """The steps nearest to the wanted ones."""
     return sorted({min(steps, key=lambda s: abs(s - w)) for w in wanted})

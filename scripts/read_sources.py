@@ -5,14 +5,14 @@
 Nothing is compiled. Because every source is read alone, one that lacks an include is found. Sources of balance/, comm/
 and md/ get stricter warnings: names that hide others, and conversions that lose a part of a number.
 """
-import json
 import os
 import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from common import ROOT, parser_of, read_json
+
 STRICT = ["-Wshadow-all", "-Wconversion", "-Wno-sign-conversion"]
 
 
@@ -32,11 +32,9 @@ def read(entry):
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
-        print(__doc__)
-        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
-    with open(os.path.join(sys.argv[1], "compile_commands.json")) as f:
-        entries = json.load(f)
+    parser = parser_of(__doc__)
+    parser.add_argument("build", metavar="BUILD")
+    entries = read_json(os.path.join(parser.parse_args().build, "compile_commands.json"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         fine = list(pool.map(read, entries))
     print(f"{sum(fine)} of {len(entries)} sources are as they should be")

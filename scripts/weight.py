@@ -29,16 +29,8 @@ from studies import markdown_head, markdown_row
 PRODUCT = ("app", "balance", "comm", "md", "gpu", "predict", "tools", "python")
 CPP = dict.fromkeys((".cpp", ".hpp", ".cu"), "C++")
 ENDINGS = {"tests": {**CPP, ".py": "Python"}, "scripts": {".py": "Python", ".sh": "sh"}}
-KINDS = [
-    "product C++",
-    "product Python",
-    "tests C++",
-    "tests Python",
-    "tests other",
-    "scripts Python",
-    "scripts sh",
-    "scripts other",
-]
+KINDS = ["product C++", "product Python", "tests C++", "tests Python", "tests other"]
+KINDS += ["scripts Python", "scripts sh", "scripts other"]
 BLANKED = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#(?:\\\n|[^\n])*',
     re.S | re.M,

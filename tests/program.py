@@ -53,6 +53,13 @@ COLLISIONS = {
 }
 
 
+@functools.cache
+def instruction_sets(binary=None):
+    """The sets of kernels that a program has and this processor can run."""
+    text = fails_with(2, (), 0, *run_words("none"), isa="none", binary=binary)
+    return re.search(r"use one of (.*), or unset it", text)[1].split(", ")
+
+
 def settings(**keys):
     """Options --set of a command line; two underscores stand for a dot."""
     return [x for k, v in keys.items() for x in ("--set", f"{k.replace('__', '.')}={v}")]
@@ -165,6 +172,12 @@ def ok_run(out, *more, ranks=1, code=0, threads=1, isa=None, binary=None, limit=
     return ok(ranks, *run_words(out, *more, **keys), code=code, **how)
 
 
+def said_by_run(out, *more, ranks=1, **keys):
+    """What a run that succeeds prints, with keys of run_words(). Blanks and ends of lines are single blanks."""
+    words = run_words(out, *more, **keys)
+    return " ".join(printed(ranks, *(w for w in words if w != "--quiet")).split())
+
+
 @functools.cache
 def documented_keys():
     """Keys of the summary.json of a run, by the table in docs/output.md."""
@@ -191,6 +204,18 @@ def collide(dimensions, out, *more, **keys):
     return ok_run(out, *more, deck=c.deck, **c.small | keys)
 
 
+def once(*more, **keys):
+    """A fixture: the directory of a run that the tests of a file share, with keys of ok_run()."""
+
+    @pytest.fixture(scope="module")
+    def shared(tmp_path_factory):
+        out = tmp_path_factory.mktemp("once") / "out"
+        ok_run(out, *more, **keys)
+        return out
+
+    return shared
+
+
 def state_of(deck, out, ranks=0, **keys):
     """The state at the end of a run that succeeds."""
     ok_run(out, deck=deck, ranks=ranks, **keys)
@@ -214,6 +239,16 @@ def table(out, name="thermo.csv", **where):
 def thermo(out):
     """The rows of thermo.csv as numbers."""
     return [{k: float(v) for k, v in row.items()} for row in table(out)]
+
+
+def driver_rows(out):
+    """The rows of balance.csv of the model that the run follows."""
+    return table(out, "balance.csv", driver="1")
+
+
+def replay(loads, out, ranks=0, more=(), **keys):
+    """A replay of a load series that succeeds."""
+    ok(ranks, "replay", loads, "--out", out, *more, *settings(**keys))
 
 
 def datasets(path, *names):
@@ -348,6 +383,12 @@ def damage(path, at, data=None):
         data = data or bytes([f.read(1)[0] ^ 1])
         f.seek(at)
         f.write(data)
+
+
+def written(path, text):
+    """A file with this text; returns its path."""
+    path.write_text(text)
+    return path
 
 
 def fresh(out):

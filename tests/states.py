@@ -3,7 +3,7 @@
 import h5py
 import numpy as np
 
-from program import COLLISIONS, fails_with, fresh, hash_of, ok_run, run_words
+from program import COLLISIONS, fails_with, fresh, hash_of, ok_run, run_words, written
 
 
 def made(tmp, dimensions, step=40):
@@ -16,9 +16,8 @@ def made(tmp, dimensions, step=40):
 
 def deck_of(tmp, file):
     """A deck whose particles are those of a file."""
-    deck = tmp / "deck.yaml"
-    deck.write_text(f"system: {{from: {{file: {file}}}}}\nrun: {{dt: 0.0005, steps: 20}}\noutput: {{every: 10}}\n")
-    return deck
+    text = f"system: {{from: {{file: {file}}}}}\nrun: {{dt: 0.0005, steps: 20}}\noutput: {{every: 10}}\n"
+    return written(tmp / "deck.yaml", text)
 
 
 def started(tmp, file, ranks=0, **keys):

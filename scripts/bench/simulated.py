@@ -65,10 +65,8 @@ def run(folder, dimensions, ranks):
         "ranks": ranks,
         "particles": summary["particles"],
         "step_seconds": seconds_between(out, STEPS - ROWS, STEPS) / ROWS,
-        **{
-            f"{key}_a_step": summary["messages"][of]["mean"] / STEPS
-            for key, of in (("messages", "sent"), ("bytes",) * 2)
-        },
+        "messages_a_step": summary["messages"]["sent"]["mean"] / STEPS,
+        "bytes_a_step": summary["messages"]["bytes"]["mean"] / STEPS,
         "balancing_seconds": summary["seconds"]["balancing"]["max"] / n,
         **{key: summary["balancing"][key] / n for key in ("messages_a_rank", "bytes_a_rank")},
         **{key: float(balancings[-1][key]) for key in ("lbe", "lbe_model")},

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The result of `steelyard partition`, as a map of one frame."""
+import math
 
 from .tables import is_count, is_number
 
@@ -29,7 +30,7 @@ def partition_map(found):
     if not found:
         return None
     grid, resources = found["grid"], found["resources"]
-    side = least(1, max(grid), lambda side: count(grid, side) <= MOST_BLOCKS)
+    side = least(1, max(grid), lambda side: math.prod(-(-n // side) for n in grid) <= MOST_BLOCKS)
     edges = [[*range(0, n, side), n] for n in grid]
     middles = [[(a + b) // 2 for a, b in zip(e, e[1:])] for e in edges]
     nx, ny, nz = (len(m) for m in middles)
@@ -65,10 +66,3 @@ def least(low, high, good):
         middle = (low + high) // 2
         low, high = (low, middle) if good(middle) else (middle + 1, high)
     return low
-
-
-def count(grid, side):
-    blocks = 1
-    for n in grid:
-        blocks *= -(-n // side)
-    return blocks

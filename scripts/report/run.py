@@ -10,7 +10,7 @@ import time
 
 from .findings import findings
 from .partition import partition, partition_map
-from .tables import Notes, few, groups, is_count, is_number, read_json, read_table, read_text, switched_off
+from .tables import Notes, few, groups, is_count, is_number, list_of, read_json, read_table, read_text, switched_off
 from .view import start_axis, up_of
 
 PHASES = ("forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output", "other")
@@ -141,15 +141,13 @@ def all_starts(run):
 
 def box_of(deck):
     """Lengths of the box and which axes wrap around, by the effective deck; None where it does not say."""
-    lengths = re.search(r"^\s*box:\s*\[([^\]\n]*)\]", deck, re.M)
-    wraps = re.search(r"^\s*boundary:\s*\[([^\]\n]*)\]", deck, re.M)
     try:
-        sides = [float(word) for word in lengths[1].split(",")]
-    except (TypeError, ValueError):
+        sides = [float(word) for word in list_of(deck, "box")]
+    except ValueError:
         return None
-    if not all(0 < side < 1e300 for side in sides):
+    if not sides or not all(0 < side < 1e300 for side in sides):
         return None
-    return {"sides": sides, "periodic": [w.strip() == "periodic" for w in wraps[1].split(",")] if wraps else []}
+    return {"sides": sides, "periodic": [word == "periodic" for word in list_of(deck, "boundary")]}
 
 
 def starts(run):

@@ -138,14 +138,20 @@ def few(found, most, name, notes):
     return found[::every] if every > 1 else found
 
 
-def groups(table, key="step"):
-    """(value, first row, row behind the last one) of each run of rows that share the value of a column."""
-    values, begin, found = table[key], 0, []
+def groups(table):
+    """(step, first row, row behind the last one) of each run of rows of one step."""
+    values, begin, found = table["step"], 0, []
     for i in range(1, len(values) + 1):
         if i == len(values) or values[i] != values[begin]:
             found.append((values[begin], begin, i))
             begin = i
     return found
+
+
+def list_of(deck, key):
+    """The words of a list in the effective deck; none where it does not say."""
+    found = re.search(rf"^\s*{key}:\s*\[([^\]\n]*)\]", deck or "", re.M)
+    return [word.strip() for word in found[1].split(",")] if found else []
 
 
 def switched_off(deck, section, key):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """From where one looks at a box in three dimensions."""
-import re
+from .tables import list_of
 
 FRAMES = 12  # of a map, that are compared
 CLEARLY = 1.2  # so many times as much must change along another axis
@@ -9,13 +9,12 @@ CLEARLY = 1.2  # so many times as much must change along another axis
 def up_of(deck):
     """The direction opposite to gravity, by the text of a deck: (axis, 1 or -1). None without gravity, or in the plane.
     If gravity is along no axis, the axis is that of its largest component."""
-    found = re.search(r"^\s*gravity:\s*\[([^\]\n]*)\]", deck or "", re.M)
     try:
-        gravity = [float(word) for word in found[1].split(",")]
-    except (TypeError, ValueError):
+        gravity = [float(word) for word in list_of(deck, "gravity")]
+    except ValueError:
         return None
     strengths = [abs(g) for g in gravity]
-    if len(gravity) != 3 or not max(strengths) > 0:
+    if len(strengths) != 3 or not max(strengths) > 0:
         return None
     axis = strengths.index(max(strengths))
     return axis, -1 if gravity[axis] > 0 else 1

@@ -111,11 +111,9 @@ def write_trace(partition, path):
     sizes = ghosts_from_each(partition) * BYTES  # [to, from]
     node = [r["node"] for r in partition["resources"]]
     pairs = [(source, target) for source in range(len(node)) for target in sizes[:, source].nonzero()[0]]
-    plan = dict(plan=0, kind="ghosts", step=0)
-    write_csv(
-        path,
-        [dict(plan, source=a, target=b, bytes=sizes[b, a], source_node=node[a], target_node=node[b]) for a, b in pairs],
-    )
+    columns = ("plan", "kind", "step", "source", "target", "bytes", "source_node", "target_node")
+    rows = [(0, "ghosts", 0, a, b, sizes[b, a], node[a], node[b]) for a, b in pairs]
+    write_csv(path, [dict(zip(columns, row)) for row in rows])
 
 
 @functools.lru_cache(maxsize=None)  # the sweep repeats some of figure 10

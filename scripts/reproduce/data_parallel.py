@@ -8,9 +8,10 @@ number of subdomains and by the width of their overlap.
 The functions predict any such program: square() or strip() gives a subdomain, seconds() the time of a run on it.
 docs/prediction.md says what the paper prints and what is fitted.
 """
-import argparse
 from math import ceil, inf
 from typing import NamedTuple
+
+from common import parser_of
 
 
 class Subdomain(NamedTuple):
@@ -110,10 +111,9 @@ def reservoir(parts, overlap=4):
 
 
 def main():
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    print(
-        "table 1: speed-up near each limit, and by the limit's formula (D = 1000, P = 10, e = 2, alpha = 2, beta = 100)"
-    )
+    parser_of(__doc__).parse_args()
+    case = "D = 1000, P = 10, e = 2, alpha = 2, beta = 100"
+    print(f"table 1: speed-up near each limit, and by the limit's formula ({case})")
     for name, near, formula in limits(1000, 10, 2, Program(1e-8, 2e-8, 1e-6, 100, 150, 3)):
         print(f"  {name:<18}{near:12.6g}{formula:12.6g}")
     serial, best = sequential_seconds(COLUMNS * HEIGHT, Program(POINT)), (inf, 0)

@@ -106,16 +106,9 @@ def balance(folder, seeds, jobs):
     print(f"\n1600 x 320 cells; LBE_m in %, of random machines the least of {seeds} seeds; remote: ghost cells that")
     print("accelerators get from other nodes and other accelerators, the most of all seeds; other CPU: contacts of")
     print("accelerators with the second CPU of their node")
-    row = table(
-        *(("load", "<10"), ("accelerators", "<14"), ("nodes", "6"), ("bound", "8.2f"), ("Algorithm 1", "13.2f")),
-        *(
-            ("remote", "8"),
-            ("Algorithm 2", "13.2f"),
-            ("remote", "8"),
-            ("other CPU", "11"),
-            ("bytes between nodes", "21"),
-        ),
-    )
+    cases = ("load", "<10"), ("accelerators", "<14"), ("nodes", "6"), ("bound", "8.2f")
+    one, two = (((f"Algorithm {n}", "13.2f"), ("remote", "8")) for n in (1, 2))
+    row = table(*cases, *one, *two, ("other CPU", "11"), ("bytes between nodes", "21"))
     for (load, environment, nodes, algorithm), one in found.items():
         if algorithm == "inner_outer":
             continue

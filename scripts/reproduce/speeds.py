@@ -93,10 +93,8 @@ def counted():
     first, result, how = f"{OUT}/stage1", [], dict(start=mpiexec(2), keep=True)
     steelyard("run", DECK, out=first, settings=["balance.every=0", f"checkpoint.every={FIRST}"], **how)
     restart = ["--restart", f"{first}/checkpoint_{FIRST}.h5"]
-    heads = (
-        f"{'speeds':>10}{'LBE of r1':>11}{'error after 10':>16}{'largest later':>15}   balancings to follow a change"
-    )
-    print(f"{'counted work, ' + str(PROCESSES) + ' processes':<28}{heads}")
+    print(f"{'counted work, ' + str(PROCESSES) + ' processes':<28}{'speeds':>10}{'LBE of r1':>11}", end="")
+    print(f"{'error after 10':>16}{'largest later':>15}   balancings to follow a change")
     for name, settings in CASES.items():
         compared = MODELS if name in ("equal", "a tenth slow") else []
         common = [f"run.steps={LAST}", "run.dt=1e-3", "output.every=0", f"balance.compare=[{', '.join(compared)}]"]
@@ -151,9 +149,8 @@ def disturbed(mode, out, steps, begin=0.0, length=1e6):
     start = mpiexec(2, "-bind-to", f"user:{cores[0]},{cores[1]}")
     busy = subprocess.Popen([sys.executable, "-c", BUSY, str(cores[1]), str(begin), str(length)])
     try:
-        return steelyard(
-            "run", "inputs/slab.yaml", out=out, settings=[*WIDE, f"run.steps={steps}", *MODES[mode]], start=start
-        )
+        settings = [*WIDE, f"run.steps={steps}", *MODES[mode]]
+        return steelyard("run", "inputs/slab.yaml", out=out, settings=settings, start=start)
     finally:
         busy.kill()
         busy.wait()
@@ -169,9 +166,8 @@ def wall(rounds, steps):
     print(f"{s['particles']} particles, {steps} steps; seconds, medians of {rounds}")
     for mode, times in seconds.items():
         print(f"  {mode:<10}{statistics.median(times):>8.2f}   {' '.join(f'{t:.2f}' for t in times)}")
-    gain, over_off = (
-        statistics.median(a / b for a, b in zip(seconds[m], seconds["measured"])) for m in ("none", "off")
-    )
+    ratios = ([a / b for a, b in zip(seconds[m], seconds["measured"])] for m in ("none", "off"))
+    gain, over_off = map(statistics.median, ratios)
     same = "one state hash" if len(hashes) == 1 else "DIFFERENT HASHES"
     faster = f"{gain:.2f} x as fast as without balancing, {over_off:.2f} x as fast as without speeds"
     print(f"  with speeds: {faster}; {same}")

@@ -4,38 +4,33 @@
 
 All of it follows from what platform.py assumes of the cluster, and from how simulate.sh runs the simulator.
 """
-import json
 import os
 import subprocess
 import sys
 import tempfile
 
-from common import fail
+from common import fail, parser_of, read_json, replacing
 
 BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
 PARTICLE_BYTES = 40  # that migrate with it (md::Particle); a node's ranks share its link
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1].startswith("-"):
-        print(__doc__.strip())
-        sys.exit(0 if sys.argv[1:2] in (["-h"], ["--help"]) else 2)
-    name, path = sys.argv[1:]
+    parser = parser_of(__doc__)
+    parser.add_argument("platform", metavar="PLATFORM")
+    parser.add_argument("file", metavar="FILE")
+    arguments = parser.parse_args()
+    name, path = arguments.platform, arguments.file
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "platform.py")
         if subprocess.run([sys.executable, script, name, "1", folder]).returncode != 0:
             sys.exit(2)
-        with open(os.path.join(folder, "assumptions.json")) as f:
-            p = json.load(f)
+        p = read_json(os.path.join(folder, "assumptions.json"))
     if "accelerators_per_node" in p:
         fail(f"{name} has accelerators as ranks, of which predictions know nothing; choose a platform without")
     inside = BANDWIDTH_FACTOR * p["node_bytes_per_second"]
     between = BANDWIDTH_FACTOR * p["link_bytes_per_second"]
-    try:
-        f = open(path, "w")
-    except OSError as e:
-        fail(f"cannot write {path}: {e.strerror}")
-    with f:
+    with replacing(path) as unfinished, open(unfinished, "w") as f:
         f.write(
             f"""# Of the simulated cluster {name}: written by scripts/simulate/machine.py from what platform.py assumes.
 name: '{name}, simulated'

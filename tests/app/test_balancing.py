@@ -4,20 +4,15 @@ import re
 
 import pytest
 
-from program import checkpoints, decisions, fails_with, hash_of, ok_run, run, run_words, same_run, summary
+from program import checkpoints, decisions, fails_with, hash_of, ok_run, once, run, run_words, same_run, summary
 
 KEYS = dict(run__steps=120, output__every=20)
 BALANCED = KEYS | dict(balance__every=5, balance__clock="work", balance__processes=40, balance__noise=0.02)
 BALANCED |= dict(balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]")
 BALANCED |= dict(balance__migrate="always", balance__partition__cut="cells")
 GAINING = BALANCED | dict(balance__migrate="gain", balance__partition__cut="strips", balance__partition__order="tree")
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory):
-    out = tmp_path_factory.mktemp("plain") / "out"
-    ok_run(out, ranks=2, **KEYS)
-    return out
+plain = once(ranks=2, **KEYS)
+plain_half = once(ranks=2, run__steps=60, output__every=20)
 
 
 @pytest.mark.group("balancing")
@@ -93,12 +88,8 @@ def test_too_much_counted_work(tmp, ranks, model, lower, factor):
     keys = dict(balance__every=5, balance__clock="work", balance__model=model, balance__migrate="always")
     keys |= {f"balance__work__{kind}": 1e-3 for kind in ("cell", "particle", "candidate", "pair")}
     keys |= dict(balance__work__region=f"{{lower: {lower}, upper: [260, 140], factor: {factor}}}")
-    text = fails_with(
-        4,
-        "steelyard: error: run: step 5: the counted work of one step is ",
-        ranks,
-        *run_words(tmp, run__steps=5, **keys),
-    )
+    says = "steelyard: error: run: step 5: the counted work of one step is "
+    text = fails_with(4, says, ranks, *run_words(tmp, run__steps=5, **keys))
     assert text.endswith(f"; make balance.work.region.factor ({factor}) smaller\n")
 
 
@@ -129,19 +120,17 @@ def test_limit_that_fails_at_the_start(tmp, ranks):
 
 
 @pytest.mark.parametrize("ranks", (1, 3))
-def test_limit_that_fails_in_mid_run(tmp, ranks):
+def test_limit_that_fails_in_mid_run(plain_half, tmp, ranks):
     """The run ends with a checkpoint, from which the stated limit works; the row of that step is written once."""
-    plain, out = tmp / "plain", tmp / "out"
-    ok_run(plain, ranks=2, run__steps=60, output__every=20)
-    text = fails_with(2, (), ranks, *limited(out, 3700))
+    text = fails_with(2, (), ranks, *limited(tmp, 3700))
     advice = "restart from the checkpoint of this step with it, or use more processes\n"
     pattern = rf"step (\d+): {BEGIN} 3700 particles; the smallest limit that works now is (\d+); {advice}"
     step, limit = map(int, re.fullmatch(re.escape(WHERE) + pattern, text).groups())
-    assert step > 5 and limit > 3700 and checkpoints(out) == [step]
-    assert [r["decision"] for r in decisions(out, step - 1)] == ["kept: limit"]
-    assert run(4 - ranks, *limited(out, limit), "--restart", "auto") == (0, "")
-    assert same_run(out, plain)
-    done = decisions(out, step - 1)
+    assert step > 5 and limit > 3700 and checkpoints(tmp) == [step]
+    assert [r["decision"] for r in decisions(tmp, step - 1)] == ["kept: limit"]
+    assert run(4 - ranks, *limited(tmp, limit), "--restart", "auto") == (0, "")
+    assert same_run(tmp, plain_half)
+    done = decisions(tmp, step - 1)
     assert [int(r["step"]) for r in done] == list(range(step, 61, 5))
     assert [r["decision"] for r in done[:2]] == ["kept: limit", "moved"]
     assert {r["decision"] for r in done[1:]} <= {"moved", "kept: same"}

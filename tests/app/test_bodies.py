@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from program import SOURCE, datasets, fails_with, ok, ok_run, one_state, run_words, state_of
+from program import SOURCE, datasets, fails_with, ok, ok_run, one_state, run_words, state_of, written
 
 DROPLET, SHELL = (os.path.join(SOURCE, "inputs", name) for name in ("droplet.yaml", "shell_3d.yaml"))
 SMALL = {DROPLET: dict(run__steps=120), SHELL: dict(system__box="[26, 24, 24]", run__steps=60)}
@@ -43,30 +43,23 @@ def test_one_hash(tmp_path, deck):
 
 def test_shared_blocks(tmp_path):
     """Bodies so large that several ranks make their particles."""
-    deck = tmp_path / "wide.yaml"
-    deck.write_text(WIDE)
+    deck = written(tmp_path / "wide.yaml", WIDE)
     one_state(deck, tmp_path, [dict(ranks=2), dict(ranks=3), dict(ranks=4), dict(ranks=7), dict(threads=2)])
 
 
 def test_a_box_is_a_slab(tmp_path):
     """A slab that is written as a body has the same state."""
-    hashes, deck = set(), tmp_path / "deck.yaml"
+    slab, hashes = "lower: [3, 4], upper: [22, 25], density: 0.8, temperature: 1, velocity: [3, 1]", set()
     for name, words in (("slabs", ""), ("bodies", "shape: box, ")):
-        deck.write_text(
-            f"system:\n  box: [40, 30]\n  {name}:\n"
-            f"    - {{{words}lower: [3, 4], upper: [22, 25], density: 0.8, temperature: 1, velocity: [3, 1]}}\n"
-            "run: {dt: 0.002, steps: 50}\n"
-        )
-        hashes.add(state_of(deck, tmp_path / name, 2))
+        text = f"system: {{box: [40, 30], {name}: [{{{words}{slab}}}]}}\nrun: {{dt: 0.002, steps: 50}}\n"
+        hashes.add(state_of(written(tmp_path / "deck.yaml", text), tmp_path / name, 2))
     assert len(hashes) == 1
 
 
 def first_frame(tmp_path, body, dimensions):
-    deck, out = tmp_path / "deck.yaml", tmp_path / "out"
-    deck.write_text(
-        f"system:\n  box: {[40.0] * dimensions}\n  boundary: {['reflecting'] * dimensions}\n  bodies: [{{{body}}}]\n"
-        "run: {dt: 1e-6, steps: 0}\noutput: {trajectory_every: 1}\n".replace("'", "")
-    )
+    out, boundary = tmp_path / "out", ", ".join(["reflecting"] * dimensions)
+    system = f"system: {{box: {[40.0] * dimensions}, boundary: [{boundary}], bodies: [{{{body}}}]}}\n"
+    deck = written(tmp_path / "deck.yaml", system + "run: {dt: 1e-6, steps: 0}\noutput: {trajectory_every: 1}\n")
     ok_run(out, "--force", deck=deck, ranks=2)
     names = (f"particles/all/{name}/value" for name in ("position", "velocity"))
     return [a[0][:, :dimensions] for a in datasets(out / "trajectory.h5", *names).values()]
@@ -154,20 +147,20 @@ REFUSED = [
 @pytest.mark.parametrize("ranks", (0, 2))
 @pytest.mark.parametrize("body, what", REFUSED)
 def test_refused(tmp_path, ranks, body, what):
-    deck = tmp_path / "deck.yaml"
-    deck.write_text(f"system:\n  box: [40, 40]\n  bodies: [{{{body}}}]\nrun: {{dt: 0.001, steps: 10}}\n")
+    text = f"system: {{box: [40, 40], bodies: [{{{body}}}]}}\nrun: {{dt: 0.001, steps: 10}}\n"
+    deck = written(tmp_path / "deck.yaml", text)
     fails_with(2, (), ranks, "check", deck, matches=what)
 
 
 def test_full(tmp_path):
     """Particles that `check` cannot tell from those that fit: another body keeps most places."""
-    deck, out = tmp_path / "deck.yaml", tmp_path / "out"
-    deck.write_text(
+    deck = written(
+        tmp_path / "deck.yaml",
         "system:\n  box: [40, 40]\n  slabs: [{lower: [1, 1], upper: [39, 20], density: 0.8}]\n"
         "  bodies: [{shape: box, lower: [1, 20], upper: [39, 20.6], fill: random, particles: 9, spacing: 1.1}]\n"
-        "run: {dt: 0.001, steps: 10}\n"
+        "run: {dt: 0.001, steps: 10}\n",
     )
     ok(0, "check", deck)
+    says = "system.bodies.0.spacing: 0 of 9 particles have found a place at this spacing; use a smaller"
     for ranks in (0, 3):
-        says = "system.bodies.0.spacing: 0 of 9 particles have found a place at this spacing; use a smaller"
-        fails_with(2, says, ranks, *run_words(out, deck=deck))
+        fails_with(2, says, ranks, *run_words(tmp_path / "out", deck=deck))

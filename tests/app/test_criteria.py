@@ -5,7 +5,8 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, decisions, hash_of, ok, printed, run_words, settings, summary, write_datasets
+from program import COLLISIONS, decisions, hash_of, ok, said_by_run, settings, summary, write_datasets
+from program import written
 
 CRITERIA = ["gain", "every", "never", "threshold", "menon", "zhai", "procassini", "boulmier"]
 # A migration of these collisions moves some ten particles a process.
@@ -16,8 +17,8 @@ BALANCED |= dict(balance__work__balancing=2e-6)
 def collide(dimensions, out, ranks=0, restart=None, **keys):
     """The output of a run."""
     c = COLLISIONS[dimensions]
-    words = run_words(out, deck=c.deck, restart=restart, **c.small | dict(run__steps=200) | BALANCED | keys)
-    return " ".join(printed(ranks, *(w for w in words if w != "--quiet")).split())
+    keys = c.small | dict(run__steps=200) | BALANCED | keys
+    return said_by_run(out, ranks=ranks, deck=c.deck, restart=restart, **keys)
 
 
 def of_ranks(dimensions, folder, **keys):
@@ -92,15 +93,15 @@ def test_own_partitions_and_names(tmp_path):
 @pytest.mark.group("criteria")
 def test_bad_starts_that_stay(tmp_path):
     """Criteria that compare with the last balancing say where they never asked for one, though the LBE is low."""
-    deck = tmp_path / "deck.yaml"
-    deck.write_text(
+    deck = written(
+        tmp_path / "deck.yaml",
         """system: {box: [60, 60], slabs: [{lower: [1, 1], upper: [20, 15], density: 0.8, temperature: 1}]}
 run: {dt: 0.002, steps: 20}
 balance:
   {every: 5, clock: work, processes: 8, criterion: procassini, constants: {start: uniform},
    compare: [{model: r1, criterion: zhai}, {model: r1, criterion: boulmier}, {model: r1, criterion: menon},
              {model: r1, criterion: never}]}
-"""
+""",
     )
     text = ok(0, "run", deck, "--out", tmp_path / "out")
     notes = [line for line in text.splitlines() if "never asked for a balancing" in line]

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from program import checkpoints, our_lines, summary, table
+from program import SMALL, checkpoints, once, our_lines, summary, table
 from test_losses import EVERYTHING, aside, go, read, write
 
 TABLES = ("thermo.csv", "timing.csv", "balance.csv", "resources.csv", "zones.csv")
@@ -16,19 +16,13 @@ BALANCED = dict(output__every=10, checkpoint__every=40, balance__every=10, balan
 TIMED = ("model_seconds", "partition_seconds", "migrate_seconds", "wall_seconds", "cpu_seconds", "cpu_load")
 
 
-def made(factory, name, ranks, **keys):
-    """The directory of a run."""
-    out = factory.mktemp(name) / "base"
-    go(ranks, out, **keys)
-    return out
-
-
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory):
     """By the number of ranks: a run of all tables to step 120, and the same run after its restart to step 200."""
     pairs = {}
     for ranks in (0, 2):
-        base = made(tmp_path_factory, "all", ranks, run__steps=120, **ALL_TABLES)
+        base = tmp_path_factory.mktemp("all") / "base"
+        go(ranks, base, run__steps=120, **ALL_TABLES)
         assert set(TABLES) <= set(os.listdir(base))
         truth = shutil.copytree(base, f"{base}_truth")
         assert again(truth, ranks, run__steps=200) == ""
@@ -36,19 +30,8 @@ def interrupted(tmp_path_factory):
     return pairs
 
 
-@pytest.fixture(scope="module")
-def balanced(tmp_path_factory):
-    return made(tmp_path_factory, "balanced", 0, run__steps=80, **BALANCED)
-
-
-@pytest.fixture(scope="module")
-def accelerated(tmp_path_factory):
-    return made(tmp_path_factory, "accelerated", 0, run__steps=80, **BALANCED, **ACCELERATED)
-
-
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory):
-    return made(tmp_path_factory, "everything", 0, run__steps=80, **EVERYTHING)
+TO_80 = dict(ranks=0, **SMALL, run__steps=80)
+balanced, accelerated, everything = (once(**TO_80, **k) for k in (BALANCED, BALANCED | ACCELERATED, EVERYTHING))
 
 
 def copy(base, tmp):

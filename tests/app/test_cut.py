@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from program import datasets, fails_with, ok, ok_run, one_error, one_state, printed, run, run_words, settings, state_of
-from program import thermo
+from program import thermo, write_datasets, written
 
 LIQUID = {
     2: "{lattice: hexagonal, cells: [8, 5], density: 0.8, temperature: 1.2}",
@@ -19,12 +19,10 @@ LIQUID = {
 
 def liquid(tmp_path, dimensions, steps=100):
     """The checkpoint of a small liquid in a periodic box."""
-    deck, out = tmp_path / "liquid.yaml", tmp_path / "liquid"
-    deck.write_text(
-        f"system:\n  box: fit\n  slabs: [{LIQUID[dimensions]}]\nrun: {{dt: 0.004, steps: {steps}}}\n"
-        f"checkpoint: {{every: {steps}}}\noutput: {{every: {max(1, steps // 100)}}}\n"
-    )
-    state_of(deck, out)
+    text = f"system: {{box: fit, slabs: [{LIQUID[dimensions]}]}}\nrun: {{dt: 0.004, steps: {steps}}}\n"
+    text += f"checkpoint: {{every: {steps}}}\noutput: {{every: {max(1, steps // 100)}}}\n"
+    out = tmp_path / "liquid"
+    state_of(written(tmp_path / "liquid.yaml", text), out)
     return out / f"checkpoint_{steps}.h5"
 
 
@@ -40,14 +38,10 @@ def read(path):
     return ids, rows[:, :d], rows[:, d:], np.rint(np.diag(edges[-1])[:d] * 2.0**40).astype(np.int64)
 
 
-def written(tmp_path, bodies, box, boundary="periodic", steps=0):
-    deck = tmp_path / "deck.yaml"
+def deck_of(tmp_path, bodies, box, boundary="periodic", steps=0):
     lines = "".join(f"    - {{{body}}}\n" for body in bodies)
-    deck.write_text(
-        f"system:\n  box: {list(box)}\n  boundary: [{', '.join([boundary] * len(box))}]\n  bodies:\n{lines}"
-        f"run: {{dt: 0.001, steps: {steps}}}\n"
-    )
-    return deck
+    system = f"system:\n  box: {list(box)}\n  boundary: [{', '.join([boundary] * len(box))}]\n  bodies:\n{lines}"
+    return written(tmp_path / "deck.yaml", f"{system}run: {{dt: 0.001, steps: {steps}}}\n")
 
 
 def expected(file, lower, upper, inside):
@@ -93,7 +87,7 @@ def test_exact(tmp_path, liquids, body, lower, upper, ball):
     file, drift = liquids[dimensions], [1.5, -0.25, 0.125][:dimensions]
     fill = f"fill: file, from: {{file: {file}}}, velocity: {drift}"
     side = 40.0 if dimensions == 2 else 16.0
-    deck = written(tmp_path, [f"{body}, {fill}"], [side] * dimensions, "reflecting", steps=1)
+    deck = deck_of(tmp_path, [f"{body}, {fill}"], [side] * dimensions, "reflecting", steps=1)
     keys = dict(run__steps=0, balance__every=0, run__dt=1e-9)
     assert len({state_of(deck, tmp_path / str(ranks), ranks=ranks, **keys) for ranks in (1, 2, 3, 7)}) == 1
     # A step of no force and next to no time shows the first state exactly: v dt is below half a quantum.
@@ -116,7 +110,7 @@ def test_one_hash(tmp_path):
         "shape: box, lower: [0, 27], upper: [40, 40], fill: random, density: 0.2, spacing: 0.9, temperature: 1",
         f"shape: box, lower: [30, 10], upper: [38, 24], fill: file, from: {{file: {file}, frame: 0}}",
     ]
-    deck = written(tmp_path, bodies, [40, 40], "reflecting", steps=60)
+    deck = deck_of(tmp_path, bodies, [40, 40], "reflecting", steps=60)
     ways = [dict(ranks=2), dict(ranks=3, balance__every=20, balance__clock="work"), dict(ranks=7)]
     state = one_state(deck, tmp_path, ways)
     state_of(deck, out, ranks=2, run__steps=30, checkpoint__every=30)
@@ -142,7 +136,7 @@ def test_gas_around(tmp_path, liquids, dimensions):
         f"shape: ball, center: {center}, radius: {radius}, fill: file, from: {{file: {file}}}",
         f"shape: box, lower: {lower}, upper: {upper}, fill: random, density: 0.4, spacing: {spacing}",
     ]
-    state_of(written(tmp_path, bodies, [side] * dimensions, steps=1), tmp_path / "out", ranks=3, **FROZEN)
+    state_of(deck_of(tmp_path, bodies, [side] * dimensions, steps=1), tmp_path / "out", ranks=3, **FROZEN)
     ids, x, _, _ = read(tmp_path / "out" / "checkpoint_1.h5")
     r = x * 2.0**-40 - center
     r -= side * np.rint(r / side)
@@ -180,7 +174,7 @@ def test_refused(tmp_path, liquids, i):
     """Decks that cannot be, in one line, with exit code 2."""
     dimensions, body, what = REFUSED[i]
     body = body.replace("FILE", str(liquids[dimensions]))
-    deck = written(tmp_path, body.split("}, {"), [40, 40])
+    deck = deck_of(tmp_path, body.split("}, {"), [40, 40])
     fails_with(2, (), i % 3, "check", deck, matches=what)
 
 
@@ -192,11 +186,8 @@ def test_files(tmp_path, liquids):
     whole = dict(position=x, velocity=0 * x, box__edges=[10.0, 10.0, 1.0])
 
     def made(name, **changed):
-        with h5py.File(tmp_path / name, "w") as f:
-            for key, value in (whole | changed).items():
-                if value is not None:
-                    f["particles/all/" + key.replace("__", "/")] = value
-        return tmp_path / name
+        held = {f"particles/all/{k.replace('__', '/')}": v for k, v in (whole | changed).items() if v is not None}
+        return write_datasets(tmp_path / name, **held)
 
     (tmp_path / "cut.h5").write_bytes(file.read_bytes()[:3000])
     disc = f"{DISC}, fill: file"
@@ -219,7 +210,7 @@ def test_files(tmp_path, liquids):
             (crowd, file, 2**20, 2, "need about .* GB"),
         )
     ):
-        deck = written(tmp_path, [f"{body}, from: {{file: {path}}}"], [box, box])
+        deck = deck_of(tmp_path, [f"{body}, from: {{file: {path}}}"], [box, box])
         fails_with(code, (), i % 3, "check", deck, matches=what)
 
 
@@ -230,7 +221,7 @@ def test_other_commands(tmp_path, liquids, longer):
     ids, _, _, length = read(file)
     sides = [2 * float(s) * 2.0**-40 + longer for s in length]
     body = f"shape: box, lower: [0, 0], upper: {sides}, fill: file, from: {{file: {file}}}"
-    deck = written(tmp_path, [body], sides)
+    deck = deck_of(tmp_path, [body], sides)
     if longer:
         seam = "two particles of body 0 are .*(leave a gap of|multiples of that one long)"
         one_error(*run(2, "check", deck), 2, alone=False, matches=seam)
@@ -250,7 +241,7 @@ def test_at_rest(tmp_path, dimensions):
     sides = [2 * float(s) * 2.0**-40 for s in read(file)[3]]
     body = f"shape: box, lower: {[0] * dimensions}, upper: {sides}, fill: file, from: {{file: {file}}}"
     keys = dict(ranks=2, run__dt=0.004, run__steps=200, output__every=10)
-    ok_run(tmp_path / "out", deck=written(tmp_path, [body], sides), **keys)
+    ok_run(tmp_path / "out", deck=deck_of(tmp_path, [body], sides), **keys)
     before, after = thermo(tmp_path / "liquid"), thermo(tmp_path / "out")
     for name, images in (("pressure", 1), ("kinetic", 2**dimensions), ("potential", 2**dimensions)):
         assert after[0][name] / images == pytest.approx(before[-1][name], rel=1e-6), name

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests of what is said of decks, machines and command lines before a run."""
+import functools
 import json
 import os
 import re
@@ -7,10 +8,10 @@ import shutil
 
 import pytest
 
-from program import DECK, SOURCE, fails_with, fresh, ok, ok_run, printed, run_words, settings
+from program import DECK, SOURCE, fails_with, fresh, ok, ok_run, printed, run_words, settings, written
 
 SLABS = """system:
-  box: [{box}]
+  box: {box}
   boundary: [{boundary}]
   potential: {{kind: lennard_jones{potential}}}
   slabs:
@@ -19,10 +20,9 @@ run: {{dt: 0.001, steps: 20}}
 """
 
 
-def written(path, slabs, box="200, 100", boundary="periodic, periodic", potential=""):
+def deck_of(tmp, slabs, box="[200, 100]", boundary="periodic, periodic", potential=""):
     lines = "\n".join("    - {" + s + "}" for s in slabs)
-    path.write_text(SLABS.format(box=box, boundary=boundary, slabs=lines, potential=potential))
-    return path
+    return written(tmp / "deck.yaml", SLABS.format(box=box, boundary=boundary, slabs=lines, potential=potential))
 
 
 LEFT, RIGHT = "lower: [0, 0], upper: [100, 100], density: 0.6", "lower: [100, 0], upper: [200, 100], density: 0.1"
@@ -58,7 +58,7 @@ CLOSE = [
 @pytest.mark.parametrize("ranks", (0, 2))
 @pytest.mark.parametrize("case, what", CLOSE)
 def test_particles_that_are_too_close(tmp, ranks, case, what):
-    deck, out = written(tmp / "deck.yaml", **case), tmp / "out"
+    deck, out = deck_of(tmp, **case), tmp / "out"
     for arguments in (["check", deck], ["run", deck, "--out", out], ["predict", deck, "--out", out]):
         assert "dt" not in fails_with(2, (), ranks, *arguments, matches=what) and not out.exists()
 
@@ -71,16 +71,14 @@ def test_particles_that_are_too_close(tmp, ranks, case, what):
     ],
 )
 def test_what_the_message_advises_runs(tmp, slabs, box):
-    deck = written(tmp / "deck.yaml", slabs)
-    deck.write_text(deck.read_text().replace("[200, 100]", box))
-    assert ok_run(tmp / "out", deck=deck, ranks=2) == ""
+    assert ok_run(tmp / "out", deck=deck_of(tmp, slabs, box), ranks=2) == ""
 
 
 def test_a_hot_start_is_noted_and_runs(tmp):
     """Two slabs 0.6 apart: forces are exact, but nobody wants them."""
     slabs = ["lower: [10, 10], upper: [20, 20], density: 0.8", "lower: [20.2, 10], upper: [30, 20], density: 0.8"]
     for potential, hot in (("", True), (", softening: 0.9", False)):
-        deck, out = written(tmp / "deck.yaml", slabs, potential=potential), tmp / "out"
+        deck, out = deck_of(tmp, slabs, potential=potential), tmp / "out"
         for text in (printed(0, "check", deck), printed(0, "run", deck, "--out", fresh(out))):
             said = " ".join(text.replace("\n# ", " ").split())
             assert ("are 0.589 apart at [19.6112, 10]: the start releases 2210 epsilon there" in said) == hot, text
@@ -109,10 +107,8 @@ def test_help_of_each_command():
     assert len(examples) == 5
     for text in (printed(0, "--help"), printed(0, "run", "--help")):
         assert max(map(len, text.splitlines())) <= 80
-        missing = [
-            w for w in ("Exit codes", "  75 ", "OMP_NUM_THREADS", "STEELYARD_ISA", "mpiexec -n") if w not in text
-        ]
-        assert not missing
+        for word in ("Exit codes", "  75 ", "OMP_NUM_THREADS", "STEELYARD_ISA", "mpiexec -n"):
+            assert word in text
 
 
 def test_notes_before_a_run(tmp):
@@ -140,9 +136,7 @@ accelerator_speed: [1, 6, 3]
 
 @pytest.fixture
 def machine(tmp):
-    path = tmp / "machine.yaml"
-    path.write_text(MACHINE)
-    return path
+    return written(tmp / "machine.yaml", MACHINE)
 
 
 def results(command, out, *more):
@@ -197,9 +191,8 @@ def test_machine_of_a_run(tmp, machine):
     ],
 )
 def test_a_file_for_the_wrong_command_is_named(tmp, machine, ranks, words, code, says):
-    wrong, state = tmp / "wrong.yaml", tmp / "state.yaml"
-    wrong.write_text("nodes: 2\ncore_speed: [1, 2, 3]\n")
-    shutil.copy(os.path.join(SOURCE, "restarts/strip_t1.h5"), state)
+    wrong = written(tmp / "wrong.yaml", "nodes: 2\ncore_speed: [1, 2, 3]\n")
+    state = shutil.copy(os.path.join(SOURCE, "restarts/strip_t1.h5"), tmp / "state.yaml")
     words = [w.format(machine=machine, wrong=wrong, state=state) for w in words]
     fails_with(code, says, ranks, *words, "--out", tmp / "out")
 
@@ -217,19 +210,21 @@ move_seconds: 0
 """
 
 
-@pytest.fixture
-def forecast(tmp):
+@pytest.fixture(scope="module")
+def forecast(tmp_path_factory):
     """A function of ranks and nodes: seconds of a prediction for them, or its error."""
+    tmp = tmp_path_factory.mktemp("forecast")
 
+    @functools.cache
     def seconds(ranks, cores="4", speed="1", accelerators="", template=NODES, code=0, **keys):
-        machine, out = tmp / "machine.yaml", fresh(tmp / "out")
-        has = f"accelerators_per_node: {accelerators}\naccelerator_speed: 2" if accelerators else ""
-        machine.write_text(template.format(cores=cores, speed=speed, accelerators=has))
+        out, has = fresh(tmp / "out"), f"accelerators_per_node: {accelerators}\naccelerator_speed: 2"
+        text = template.format(cores=cores, speed=speed, accelerators=has if accelerators else "")
+        machine = written(tmp / "machine.yaml", text)
         given = settings(balance__every=5, balance__clock="work", balance__partition__cut="cells", **keys)
         words = ["predict", DECK, "--out", out, "--quiet", "--machine", machine, "--processes", ranks, *given]
-        text = ok(0, *words, code=code)
+        said = ok(0, *words, code=code)
         if code:
-            return text
+            return said
         row = json.loads((out / "predict.json").read_text())["forecasts"][-1]
         assert row["ranks"] == ranks
         return row["seconds"]["compute"] + row["seconds"]["imbalance"]
@@ -264,7 +259,8 @@ def test_forecast_for_accelerators(forecast):
 
 def test_ranks_of_forecasts(tmp, forecast):
     """By default for as many ranks as there are cores; no more than the nodes hold."""
+    machine = written(tmp / "machine.yaml", NODES.format(cores=4, speed=1, accelerators=""))
     assert "9 ranks for 2 nodes that hold 8; use fewer" in forecast(9, code=2)
-    found = results("predict", tmp / "new", "--machine", tmp / "machine.yaml")
+    found = results("predict", tmp / "new", "--machine", machine)
     assert [row["ranks"] for row in found["forecasts"]] == [1, 2, 4, 8]
     assert "cores_per_cpu, or ranks_per_node" in forecast(8, cores="auto", code=2)

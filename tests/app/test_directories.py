@@ -5,21 +5,18 @@ import functools
 import os
 import shutil
 
+import numpy as np
 import pytest
 
-from program import DECK, LARGE, QUICK, checkpoints, completed, fails_with, kill, ok_run, our_lines
-from program import rows, run, run_words, settings, summary, under_way
+from program import DECK, LARGE, QUICK, checkpoints, completed, fails_with, kill, ok, ok_run, once, our_lines
+from program import rows, run, run_words, settings, summary, under_way, write_datasets
 
 NAMES = {"deck.yaml", "map.csv", "ranks.csv", "run.json", "summary.json", "thermo.csv", "timing.csv"}
 FILES = dict(output__fields_every=20, output__trajectory_every=20, checkpoint__every=20)
 go = functools.partial(ok_run, **QUICK)
 
 
-@pytest.fixture(scope="module")
-def first_run(tmp_path_factory):
-    out = tmp_path_factory.mktemp("used") / "out"
-    go(out, run__steps=40, **FILES)
-    return out
+first_run = once(run__steps=40, **FILES, **QUICK)
 
 
 @pytest.fixture
@@ -45,6 +42,27 @@ def test_force_loses_nothing(used):
     text = go(used, "--force", ranks=2, run__steps=20, system__seed=8)
     assert "put aside" in text and set(os.listdir(used)) == {".steelyard.lock", "previous_1"} | NAMES
     assert contents(used / "previous_1") == before
+
+
+COUNTS = np.ones((3, 6, 8), int)
+COMMANDS = {
+    "partition": [DECK],
+    "predict": [DECK, "--processes", 1],
+    "replay": ["loads.h5", *settings(balance__processes=4)],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_results_of_other_commands(tmp, command):
+    """As those of a run: refused without --force, put aside with it."""
+    write_datasets(tmp / "loads.h5", load=COUNTS, particles=COUNTS)
+    words, out = [command, *COMMANDS[command], "--quiet", "--out", "out"], tmp / "out"
+    ok(0, *words, cwd=tmp)
+    before = contents(out)
+    for ranks, refused in ((0, words), (2, ["run", DECK, "--out", "out"])):
+        fails_with(2, "holds results already", ranks, *refused, cwd=tmp)
+    ok(2, *words, "--force", cwd=tmp)
+    assert contents(out / "previous_1") == before
 
 
 def test_restart_by_the_directory_s_own_deck(used):

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Boxes, tiles and zones of any length: one state whatever computes it, and the energy of a double loop."""
-import functools
-import re
-
 import numpy as np
 import pytest
 
-from program import datasets, fails_with, run_words, state_of, thermo
+from program import datasets, instruction_sets, state_of, thermo, written
 
 # Positions are integers of 2^-40 lengths, and 2048 lengths are 2^51 of them, as far as vectors without AVX-512 convert.
 EXTENDED = """
@@ -22,13 +19,6 @@ ZONES = dict(accelerator__backend="host", accelerator__share=0.95, accelerator__
 WAYS = [dict(grid__tile=4), LONG_TILES, LONG_TILES, LONG_TILES | ZONES]
 
 
-@functools.lru_cache
-def instruction_sets():
-    """Those that this program has and this processor can run."""
-    text = fails_with(2, (), 0, *run_words("none"), isa="none")
-    return re.search(r"use one of (.*), or unset it", text)[1].split(", ")
-
-
 class Case:
     """A box with one axis that is longest, and slabs at both ends of it and around 2048 lengths, or full of particles.
     Along the other axes slabs lie at the upper end."""
@@ -38,9 +28,7 @@ class Case:
         axis, length = int(np.argmax(self.box)), max(box)
         self.periodic = (self.box >= 2 * cell) & (np.arange(len(box)) != (axis + 1) % len(box))
         boundary = "[" + ", ".join("periodic" if p else "reflecting" for p in self.periodic) + "]"
-        self.values = dict(
-            box=list(box), boundary=boundary, cell=cell, sigma=sigma, cutoff=self.cutoff, dt=0.002 * sigma
-        )
+        self.values = dict(box=list(box), boundary=boundary, cell=cell, sigma=sigma, cutoff=self.cutoff)
         width, ends = 12 * sigma, []
         for begin in [sigma, 2044, length - width - sigma] if not full and length > 3 * width else []:
             if begin > (ends[-1][1] if ends else 0) and begin + width < length:
@@ -56,8 +44,8 @@ class Case:
             )
 
     def write(self, path):
-        path.write_text(EXTENDED.format(slabs=", ".join(self.slabs), **self.values))
-        return path
+        dt = 0.002 * self.values["sigma"]
+        return written(path, EXTENDED.format(slabs=", ".join(self.slabs), dt=dt, **self.values))
 
     def energy(self, at):
         """By a loop over all pairs: Lennard-Jones, 0 at the cutoff."""

@@ -15,8 +15,8 @@ import time
 
 import pytest
 
-from program import DECK, HANG_SECONDS, QUICK, SOURCE, checkpoints, command, end_of, environment, fresh, ok_run
-from program import options, processes_of, run_words, settings, start, summary, under_way, wait_until
+from program import DECK, HANG_SECONDS, QUICK, SOURCE, checkpoints, command, end_of, environment, fresh, once
+from program import options, processes_of, run_words, settings, start, summary, under_way, wait_until, written
 
 
 ONWARD = dict(**QUICK, run__steps=3000, output__every=20)
@@ -82,6 +82,7 @@ def test_no_end_without_launcher(tmp):
 
 ELSEWHERE = "mkdir -p elsewhere; cd elsewhere"
 FROM_FILE = settings(load__kind="checkpoint", load__file="here.h5")
+first = once(ranks=2, **QUICK, run__steps=4, checkpoint__every=4)
 
 
 @pytest.mark.group("unlike_ranks")
@@ -95,13 +96,11 @@ FROM_FILE = settings(load__kind="checkpoint", load__file="here.h5")
         ("export STEELYARD_ISA=none", 2, "rank 1: STEELYARD_ISA", "run", []),
     ],
 )
-def test_unlike_ranks(tmp, ranks, rank_1, code, says, command, more):
+def test_unlike_ranks(first, tmp, ranks, rank_1, code, says, command, more):
     """Ranks that see another file system, another processor, another machine: one line and the right code, no hang."""
-    first, script = tmp / "first", tmp / "apart.sh"
-    ok_run(first, ranks=2, **QUICK, run__steps=4, checkpoint__every=4)
     shutil.copy(first / "checkpoint_4.h5", tmp / "here.h5")
     (tmp / "machine.yaml").write_text("costs: deck\n")
-    script.write_text(f'#!/bin/sh\n[ "$PMI_RANK" = 1 ] && {{ {rank_1}; }}\nexec "$@"\n')
+    script = written(tmp / "apart.sh", f'#!/bin/sh\n[ "$PMI_RANK" = 1 ] && {{ {rank_1}; }}\nexec "$@"\n')
     os.chmod(script, 0o755)
     words = [command, first / "deck.yaml", *(m.format(tmp=tmp) for m in more), "--out", tmp / "out", "--quiet"]
     process = start(ranks, words=[options.mpiexec, "-n", ranks, script, options.binary, *words], cwd=tmp)

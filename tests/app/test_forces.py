@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from program import datasets, fails_with, hash_of, ok_run, printed, rows, run_words, summary, thermo
+from program import written
 
 # All of it at once. The thermostat acts while the face moves.
 FLAT = """system:
@@ -38,15 +39,21 @@ output: {every: 10}
 BALANCED = dict(balance__every=20, balance__clock="work", balance__criterion="every")
 
 
-def write(tmp_path, text):
-    deck = tmp_path / "deck.yaml"
-    deck.write_text(text)
-    return deck
+def write(folder, text):
+    return written(folder / "deck.yaml", text)
 
 
 def go(deck, out, ranks=0, **keys):
     ok_run(out, deck=deck, ranks=ranks, **keys)
     return hash_of(out), rows(out)
+
+
+@pytest.fixture(scope="module", params=[FLAT, DEEP], ids=["2D", "3D"])
+def alone(request, tmp_path_factory):
+    """A deck, the directory of its run on one rank, and its state and sums."""
+    folder = tmp_path_factory.mktemp("alone")
+    deck = write(folder, request.param)
+    return deck, folder / "out", go(deck, folder / "out")
 
 
 def frames(out):
@@ -55,10 +62,9 @@ def frames(out):
 
 
 @pytest.mark.group("forces_one_hash")
-@pytest.mark.parametrize("deck", [FLAT, DEEP], ids=["2D", "3D"])
-def test_one_hash(tmp_path, deck):
+def test_one_hash(alone, tmp_path):
     """State and sums, those of heat and work too, do not depend on how they are computed."""
-    deck = write(tmp_path, deck)
+    deck, out, whole = alone
     ways = [
         dict(ranks=1, grid__skin=0.2),
         dict(ranks=2, threads=2, comm__overlap="none"),
@@ -71,35 +77,30 @@ def test_one_hash(tmp_path, deck):
         dict(accelerator__backend="host", accelerator__share=0.5),
         dict(ranks=2, accelerator__backend="host", accelerator__share=0.5, accelerator__threads=2),
     ]
-    alone = go(deck, tmp_path / "alone")
     short = go(deck, tmp_path / "short", run__steps=20)
     for i, way in enumerate(ways):
-        assert go(deck, tmp_path / str(i), **way) == (short if "run__steps" in way else alone), way
-    assert go(tmp_path / "alone/deck.yaml", tmp_path / "again") == alone, "the effective deck"
+        assert go(deck, tmp_path / str(i), **way) == (short if "run__steps" in way else whole), way
+    assert go(out / "deck.yaml", tmp_path / "again") == whole, "the effective deck"
     # A pass more or less at whole steps, where the thermostat acts.
-    assert go(deck, tmp_path / "whole", output__trajectory_every=7)[0] == alone[0]
+    assert go(deck, tmp_path / "whole", output__trajectory_every=7)[0] == whole[0]
 
 
-@pytest.mark.parametrize(
-    "deck, step", [(FLAT, 80), (FLAT, 59), (DEEP, 40), (DEEP, 33)], ids=["2D_80", "2D_59", "3D_40", "3D_33"]
-)
-def test_restart(tmp_path, deck, step):
-    """A restart in the midst of it, at a step of the thermostat (59, 40) or between two, goes on with the same sums."""
-    deck, out = write(tmp_path, deck), tmp_path / "out"
-    alone = go(deck, tmp_path / "alone")
-    go(deck, tmp_path / "half", ranks=2, checkpoint__every=step, checkpoint__keep=9)
-    out.mkdir()
-    start = (tmp_path / f"half/checkpoint_{step}.h5").rename(out / f"checkpoint_{step}.h5")
-    ok_run(tmp_path / "rest", deck=deck, ranks=3, restart=start)
-    assert hash_of(tmp_path / "rest") == alone[0]
-    after = [line for line in alone[1].splitlines()[1:] if int(line.split(",")[0]) > step]
-    assert rows(tmp_path / "rest").splitlines()[-len(after) :] == after
+@pytest.mark.parametrize("of_thermostat", (True, False))
+def test_restart(alone, tmp_path, of_thermostat):
+    """A restart in the midst of it, at a step of the thermostat or between two, goes on with the same sums."""
+    deck, out, whole = alone
     text = deck.read_text()
-    deck.write_text(text.replace("every: 7", "every: 8").replace("every: 5", "every: 6"))
+    step = {FLAT: (80, 59), DEEP: (33, 40)}[text][of_thermostat]
+    go(deck, tmp_path / "half", ranks=2, checkpoint__every=step, checkpoint__keep=9)
+    start = (tmp_path / f"half/checkpoint_{step}.h5").rename(tmp_path / f"checkpoint_{step}.h5")
+    state, found = go(deck, tmp_path / "rest", ranks=3, restart=start)
+    assert state == whole[0]
+    after = [line for line in whole[1].splitlines()[1:] if int(line.split(",")[0]) > step]
+    assert found.splitlines()[-len(after) :] == after
+    other = write(tmp_path, text.replace("every: 7", "every: 8").replace("every: 5", "every: 6"))
     differs = "system.thermostat.every differs"
-    fails_with(3, differs, 0, *run_words(tmp_path / "other", deck=deck, restart=start))
-    deck = tmp_path / "alone/deck.yaml"
-    fails_with(3, "run.dt", 0, *run_words(tmp_path / "dt", deck=deck, restart=start, run__dt=0.003))
+    fails_with(3, differs, 0, *run_words(tmp_path / "other", deck=other, restart=start))
+    fails_with(3, "run.dt", 0, *run_words(tmp_path / "dt", deck=out / "deck.yaml", restart=start, run__dt=0.003))
 
 
 GAS = """system:
@@ -169,25 +170,29 @@ ACTING = {
 }
 
 
+def drift_of(folder, text):
+    """The rows of a run of the liquid, and how far its total energy without heat and work goes from the start."""
+    go(write(folder, text), folder / "out", threads=2)
+    table = thermo(folder / "out")
+    kept = [r["total"] - r.get("heat", 0) - r.get("work", 0) for r in table]
+    largest = max(r["kinetic"] for r in table)
+    last = (kept[-1] - kept[0]) / largest
+    assert summary(folder / "out")["energy_drift"] == pytest.approx(last, rel=1e-3, abs=1e-9)
+    return table, max(abs(e - kept[0]) for e in kept) / largest
+
+
+@pytest.fixture(scope="module")
+def drift_of_nothing(tmp_path_factory):
+    return drift_of(tmp_path_factory.mktemp("nothing"), LIQUID)[1]
+
+
 @pytest.mark.parametrize("name", ACTING)
-def test_conserved(tmp_path, name):
+def test_conserved(drift_of_nothing, tmp_path, name):
     """Without heat and work the total energy stays as constant as without any of it."""
-    drift = {}
-    for what in ("nothing", name):
-        text = LIQUID if what == "nothing" else LIQUID.replace("potential:", f"{ACTING[name]}\n  potential:")
-        os.makedirs(tmp_path / what)
-        go(write(tmp_path / what, text), tmp_path / what / "out", threads=2)
-        table = thermo(tmp_path / what / "out")
-        kept = [r["total"] - r.get("heat", 0) - r.get("work", 0) for r in table]
-        largest = max(r["kinetic"] for r in table)
-        drift[what] = max(abs(e - kept[0]) for e in kept) / largest
-        assert summary(tmp_path / what / "out")["energy_drift"] == pytest.approx(
-            (kept[-1] - kept[0]) / largest, rel=1e-3, abs=1e-9
-        )
+    table, drift = drift_of(tmp_path, LIQUID.replace("potential:", f"{ACTING[name]}\n  potential:"))
     columns = dict(gravity="external", walls="external", langevin="heat", rescale="heat", piston="work", all="heat")
-    assert abs(table[-1][columns[name]]) > 1000 * drift["nothing"], table[-1]
-    assert drift[name] < 2e-3, drift
-    print(drift)
+    assert abs(table[-1][columns[name]]) > 1000 * drift_of_nothing, table[-1]
+    assert drift < 2e-3, (drift, drift_of_nothing)
 
 
 HOT = """system:

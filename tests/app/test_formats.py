@@ -1,43 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Balancings in the formats of other programs (`output.balance_formats`), and load series of LBDatafiles."""
-import contextlib
-import importlib.util
-import io
+"""Balancings in the formats of other programs (`output.balance_formats`)."""
 import json
-import os
 import shutil
 import subprocess
-from unittest import mock
 
 import numpy as np
 import pytest
 
-import convert_loads
-from program import HANG_SECONDS, COLLISIONS, collide, datasets, decisions, fails_with, hash_of, ok, run_words
-from program import settings, table, write_datasets
+from program import HANG_SECONDS, COLLISIONS, collide, datasets, decisions, driver_rows, fails_with, hash_of, replay
+from program import run_words, script, settings, write_datasets
 
 BOTH = "[lbaf, metis]"
 BALANCED = dict(balance__every=10, balance__clock="work", balance__processes=12, run__steps=60)
-
-
-def replay(loads, out, ranks=0, more=(), **keys):
-    ok(ranks, "replay", loads, "--out", out, *more, *settings(**keys))
-
-
-def convert(path, out, code=0):
-    """The line of scripts/convert_loads.py, which is called here."""
-    said = io.StringIO()
-    with mock.patch("sys.argv", ["convert_loads.py", str(path), str(out)]), contextlib.redirect_stderr(said):
-        try:
-            ended = convert_loads.main()
-        except SystemExit as e:
-            ended = e.code
-    assert (ended or 0) == code, (path, said.getvalue())
-    return said.getvalue()
-
-
-def driver_rows(out):
-    return table(out, "balance.csv", driver="1")
 
 
 def fields_of(path, dimensions, *names):
@@ -184,9 +158,9 @@ def test_replays(balanced, tmp_path):
     dimensions, out, files = balanced
     cells, again, loads = tuple(COLLISIONS[dimensions].cells), tmp_path / "again", tmp_path / "of_boxes.h5"
     replay(out / "loads.h5", again, 3, more=["--deck", out / "deck.yaml"])
-    assert [data["phases"] for data in lbaf(again)] == [data["phases"] for data in files]
+    assert phases(again) == [data["phases"] for data in files]
     even = dict(balance__processes=12, balance__model="exact", balance__criterion="never")
-    assert convert(out / "lbaf", loads) == ""
+    script("convert_loads.py", out / "lbaf", loads, check=True)
     for ranks in (0, 3):
         replay(loads, tmp_path / f"even{ranks}", ranks, output__balance_formats="[lbaf]", **even)
     assert decisions(tmp_path / "even0") == decisions(tmp_path / "even3")
@@ -266,75 +240,92 @@ def test_metis(tmp_path, dimensions):
     check_times(out / "bare", lbaf(out / "bare"), [1, 2])
 
 
+def graphs(out):
+    return {f.name: f.read_text() for f in (out / "metis").iterdir()}
+
+
+def phases(out):
+    return [data["phases"] for data in lbaf(out)]
+
+
+def aside(out):
+    """The folder of what was put aside last."""
+    return max(out.glob("previous_*"), key=lambda f: int(f.name[9:]))
+
+
+RESTARTED = BALANCED | dict(output__balance_formats=BOTH, checkpoint__every=20)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run without a stop."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    collide(2, out, **RESTARTED)
+    return out
+
+
+@pytest.fixture
+def again(whole, tmp_path):
+    """A copy of that run, and a function that restarts it from step 40, with other keys."""
+    out = shutil.copytree(whole, tmp_path / "out")
+
+    def restart(ranks=0, **keys):
+        return collide(2, out, ranks=ranks, restart=out / "checkpoint_40.h5", **RESTARTED | keys)
+
+    return out, restart
+
+
 @pytest.mark.group("restart")
-def test_restart(tmp_path):
-    """A restart goes on after the phases up to its step, also if the start before was killed or wrote none. Another
-    number of processes begins anew. --force puts all aside."""
-    keys = BALANCED | dict(output__balance_formats=BOTH, checkpoint__every=20)
-    whole, out = tmp_path / "whole", tmp_path / "out"
-    collide(2, whole, ranks=0, **keys)
+def test_restart(whole, again):
+    """A restart goes on after the phases up to its step, which come again after it."""
+    out, restart = again
+    restart(3)
+    assert phases(out) == phases(whole) and graphs(out) == graphs(whole)
 
-    def graphs(folder):
-        return {f.name: f.read_text() for f in (folder / "metis").iterdir()}
 
-    def same():
-        return [d["phases"] for d in lbaf(out)] == [d["phases"] for d in lbaf(whole)] and graphs(out) == graphs(whole)
-
-    def again(ranks=0, **changes):
-        return collide(2, out, ranks=ranks, restart=out / "checkpoint_40.h5", **keys | changes)
-
-    def aside():
-        return max(out.glob("previous_*"), key=lambda f: int(f.name[9:]))
-
-    collide(2, out, ranks=2, **(keys | dict(run__steps=50)))
-    again(3)
-    assert same()
-    # As it is after a kill: the names of unfinished files, no end, and a line that is not whole in one of them.
+def test_restart_after_a_kill(whole, again):
+    """Files have the names of unfinished ones, no end, and one of them a line that is not whole."""
+    out, restart = again
     for p in range(12):
         path = out / "lbaf" / f"data.{p}.json"
         lines = path.read_text().splitlines(keepends=True)
         assert lines[-1] == "]}\n"
         path.unlink()
         path.with_suffix(".json.tmp").write_text("".join(lines[:-1])[: -7 if p == 5 else None])
-    again()
-    assert same()
-    # Another trajectory: what is dropped is put aside first.
-    again(run__dt=0.0004, output__balance_formats="[]")
+    restart()
+    assert phases(out) == phases(whole) and graphs(out) == graphs(whole)
+
+
+def test_other_trajectory(whole, again):
+    """Phases and graphs that a restart drops are put aside first."""
+    out, restart = again
+    restart(run__dt=0.0004, output__balance_formats="[]")
     assert steps_of(lbaf(out)[0]) == [10, 20, 30, 40] and len(graphs(out)) == 8
-    assert steps_of(lbaf(aside())[0]) == [10, 20, 30, 40, 50, 60] and graphs(aside()).keys() == graphs(whole).keys()
-    # A file that lost phases costs the others nothing: all are put aside.
+    assert phases(aside(out)) == phases(whole) and graphs(aside(out)).keys() == graphs(whole).keys()
+
+
+def test_file_that_lost_phases(whole, again):
+    """It costs the others nothing: all are put aside, and new ones begin."""
+    out, restart = again
     short = out / "lbaf" / "data.1.json"
     short.write_text("".join(short.read_text().splitlines(keepends=True)[:2]))
-    again()
-    assert steps_of(json.loads((aside() / "lbaf" / "data.0.json").read_text())) == [10, 20, 30, 40]
+    restart()
+    assert json.loads((aside(out) / "lbaf/data.0.json").read_text())["phases"] == phases(whole)[0]
     assert steps_of(lbaf(out)[0]) == [50, 60]
-    assert "lbaf is incomplete, or of other processes or cells, so it is put aside" in again(balance__processes=9)
-    assert len(lbaf(out)) == 9 and steps_of(lbaf(out)[8]) == [50, 60]
+
+
+def test_other_number_of_processes(again):
+    out, restart = again
+    text = restart(balance__processes=9)
+    assert "lbaf is incomplete, or of other processes or cells, so it is put aside" in text
+    assert [steps_of(data) for data in lbaf(out)] == [[50, 60]] * 9
+
+
+def test_force_puts_all_aside(again):
+    out, _ = again
     fails_with(2, "holds results already", 0, *run_words(out, run__steps=1))
     collide(2, out, "--force", run__steps=1)
     assert not (out / "lbaf").exists() and not (out / "metis").exists()
-
-
-def vt(path, phases, rank=0, **more):
-    """A file as vt writes it: phases of (id, time, index)."""
-
-    def task(o, time, index):
-        entity = {"type": "object", "id": o, "home": rank, "migratable": True}
-        entity |= {"index": index, "collection_id": 7} if index else {}
-        whole = {"entity": entity, "node": rank, "resource": "cpu", "time": time}
-        return whole | {"subphases": [{"id": 0, "time": time}]}
-
-    phases = [{"id": i, "tasks": [task(*each) for each in phase]} for i, phase in enumerate(phases)]
-    path.write_text(json.dumps({"metadata": {"type": "LBDatafile", "rank": rank}, "phases": phases} | more))
-
-
-EXACT = dict(balance__processes=4, balance__model="exact", balance__criterion="every", balance__partition__cut="cells")
-INDICES = {  # of an object by its number, and the grid that they make
-    "row": (lambda k: None, "24 x 1 x 1"),
-    "plane": (lambda k: [k // 6, k % 6], "4 x 6 x 1"),
-    "space": (lambda k: [k // 12, k // 4 % 3, k % 4], "2 x 3 x 4"),
-    "mixed": (lambda k: [k // 2, 0], "24 x 1 x 1"),  # twice the same
-}
 
 
 def test_speeds_over_a_restart(tmp_path):
@@ -343,163 +334,8 @@ def test_speeds_over_a_restart(tmp_path):
     keys |= dict(balance__partition__processes_per_node=6, output__balance_formats="[lbaf]", checkpoint__every=60)
     collide(2, tmp_path, **keys)
     collide(2, tmp_path, "--restart", "auto", **keys | dict(run__steps=65))
-    files = lbaf(tmp_path)
-    assert steps_of(files[0])[-1] == 60 and [d["metadata"]["rank_alpha"] > 100 for d in files] == 6 * [False] + 6 * [
-        True
-    ]
-
-
-@pytest.mark.group("foreign")
-@pytest.mark.parametrize("name", INDICES)
-def test_foreign(tmp_path, name):
-    """Files of other programs: objects in a row by their ids, or where their indices say."""
-    random, (index, shape) = np.random.default_rng(2), INDICES[name]
-    times, ids = random.random((3, 24)) ** 3, np.arange(24) * 2**33 + 5
-    moved, folder, loads = random.permutation(24), tmp_path / "files", tmp_path / "loads.h5"
-    folder.mkdir()
-    for rank, mine in enumerate((moved[:10], moved[10:])):
-        phases = [[(int(ids[k]), float(t[k]), index(int(k))) for k in mine] for t in times]
-        vt(folder / f"any.{rank}.json", phases, rank)
-    assert convert(folder, loads) == ""
-    for ranks in (0, 2):
-        replay(loads, tmp_path / str(ranks), ranks, output__balance_formats="[metis]", **EXACT)
-    assert decisions(tmp_path / "0") == decisions(tmp_path / "2")
-    for r, t in zip(driver_rows(tmp_path / "0"), times[1:], strict=True):
-        assert float(r["mean_seconds"]) == pytest.approx(t.sum() / 4, rel=1e-6)
-        graph = (tmp_path / "0/metis" / f"step_{r['step']}.graph").read_text().splitlines()
-        assert graph[0] == f"% step {r['step']}; {shape} cells by x, then y, then z"
-        weights = np.array([int(line.split()[0]) for line in graph[3:]])
-        assert np.allclose(weights / 2**30, t / t.sum(), atol=1e-6)  # in the order of ids
-    convert(folder / "any.0.json", tmp_path / "one.h5")
-    assert np.array_equal(*(datasets(path, "load")["load"] for path in (tmp_path / "one.h5", loads)))
-
-
-class Data:
-    """A folder with the files of two ranks."""
-
-    def __init__(self, tmp):
-        self.folder, self.out = tmp / "data", tmp / "out.h5"
-        self.first, self.second = (self.folder / f"data.{rank}.json" for rank in (0, 1))
-        self.folder.mkdir()
-        self.write([[(1, 0.5, None), (2, 0.25, None)], [(1, 0.5, None), (2, 0.5, None)]])
-
-    def write(self, tasks):
-        vt(self.first, tasks)
-        vt(self.second, [[(i + 9, t, x) for i, t, x in phase] for phase in tasks], 1)
-
-    def refused(self, says, path=None):
-        """One line says what is wrong, and nothing is written."""
-        text = convert(path or self.folder, self.out, 2)
-        assert text.count("\n") == 1 and text.startswith("convert_loads.py: ") and says in text, (says, text)
-        assert not self.out.exists()
-
-
-@pytest.fixture
-def data(tmp_path):
-    return Data(tmp_path)
-
-
-def edit(path, change):
-    """A file of JSON with a change."""
-    content = json.loads(path.read_text())
-    change(content)
-    path.write_text(json.dumps(content))
-
-
-def json_of(change):
-    return lambda data: edit(data.first, change)
-
-
-def text_of(old, new):
-    return lambda data: data.first.write_text(data.first.read_text().replace(old, new, 1))
-
-
-def task(change):
-    return json_of(lambda d: change(d["phases"][1]["tasks"][0]))
-
-
-def entity(**values):
-    return task(lambda t: t["entity"].update(values))
-
-
-def sized(part):
-    return lambda data: os.truncate(data.first, int(part * data.first.stat().st_size))
-
-
-def alone(tasks):
-    """A file of one rank."""
-    return lambda data: (data.write(tasks), data.second.unlink())
-
-
-BROTLI = "Brotli" if importlib.util.find_spec("brotli") else "install python3-brotli"
-DEEP = "[" * 100_000 + "]" * 100_000
-ERRORS = [
-    (task(lambda t: t.update(time=-0.25)), "the time -0.25 is no number >= 0"),
-    (task(lambda t: t.update(time=float("nan"))), "the time nan is no number"),
-    (task(lambda t: t.update(time="1")), "the time '1' is no number"),
-    (entity(index=[2**32, 0]), "4294967296 is no whole number from"),
-    (entity(index=[0.5, 0]), "0.5 is no whole number from"),
-    (json_of(lambda d: d["phases"][1].update(user_defined={"step": 15.5})), "15.5 is no whole number from"),
-    (task(lambda t: t.pop("time")), "the key 'time' is missing"),
-    (json_of(lambda d: d.pop("phases")), "the key 'phases' is missing"),
-    (json_of(lambda d: d["phases"][0].pop("tasks")), "the key 'tasks' is missing"),
-    (task(lambda t: t.pop("entity")), "the key 'entity' is missing"),
-    (task(lambda t: t["entity"].pop("id")), "the key 'seq_id' is missing"),
-    (entity(id=1.5), "no whole number"),
-    (json_of(lambda d: d["phases"].pop()), "data.1.json: its phases are not those"),
-    (json_of(lambda d: d["phases"][1].update(id=7)), "data.1.json: its phases are not those"),
-    (json_of(lambda d: d["phases"][1]["tasks"].pop()), "objects of phase 1 are not those of phase 0"),
-    (entity(id=8), "objects of phase 1 are not those of phase 0"),
-    (entity(id=10), "phase 1 holds no objects, or one of them twice"),
-    *((sized(part), "data.0.json: is no JSON") for part in (0, 0.01, 0.5, 0.99)),
-    (lambda d: d.first.write_text("[]"), "is no LBDatafile"),
-    *((text_of('"id": 1,', f'"id": 1, "{key}": {DEEP},'), "nests too deeply") for key in ("index", "user_defined")),
-    (text_of('"id": 0', '"id": 1e300'), "1e+300 is no whole number"),
-    (lambda d: d.second.rename(d.folder / "data.3.json"), "the file of rank 1 is missing"),
-    (lambda d: d.second.rename(d.folder / "data.999999999.json"), "the file of rank 1 is missing"),
-    (lambda d: os.truncate(d.first, 4 * 10**12), "needs about 40000.0 GB of memory"),
-    (lambda d: d.first.rename(d.folder / "data.0.json.br"), BROTLI),
-    (lambda d: d.first.rename(d.folder / "other.0.json"), "holds files of the names data, other"),
-    (lambda d: [f.unlink() for f in d.folder.iterdir()], "there are no files NAME.RANK.json"),
-    (alone([[], []]), "phase 0 holds no objects"),
-    (alone([[(i, 1.0, [1100 * i] * 2) for i in range(6)]]), "the indices of 6 objects span 30261001 cells"),
-    (alone([]), "there are no phases"),
-]
-
-
-@pytest.mark.group("errors")
-@pytest.mark.parametrize("change, says", ERRORS, ids=range(len(ERRORS)))
-def test_errors(data, change, says):
-    change(data)
-    data.refused(says)
-
-
-def attributes(**values):
-    return lambda d: d["metadata"]["attributes"].update(values)
-
-
-def test_own_files(data, tmp_path):
-    """Files of this program: their values, boxes that do not fit, and a file that is missing at the end."""
-    collide(2, tmp_path / "run", **BALANCED, output__balance_formats="[lbaf]")
-    folder = tmp_path / "run/lbaf"
-    first, last = folder / "data.0.json", folder / "data.11.json"
-    for path, change, says in (
-        (first, attributes(cells=[2**31 - 1] * 2), "2147483647 is no whole number from 1 to 1048576"),
-        (first, attributes(cells=[2**20] * 3, boundary=["periodic"] * 3), "GB of memory"),
-        (first, attributes(cells=[2**32 + 8, 8]), "4294967304 is no whole number"),
-        (first, attributes(processes=-1), "-1 is no whole number"),
-        (first, lambda d: d["phases"][0]["tasks"][0].pop("user_defined"), "some objects have no box"),
-        (last, lambda d: d["phases"][3]["tasks"].pop(), "the boxes of phase 3 do not cover each cell once"),
-    ):
-        text = path.read_text()
-        edit(path, change)
-        data.refused(says, folder)
-        path.write_text(text)
-    last.unlink()
-    data.refused("there are files of 11 ranks, and 12 have written some", folder)
-    data.refused("is not called NAME.RANK.json", folder / "data.json")
-    task(lambda t: t["entity"].update(migratable=False))(data)
-    assert "1 objects may not migrate" in convert(data.folder, data.out)
+    slow = [data["metadata"]["rank_alpha"] > 100 for data in lbaf(tmp_path)]
+    assert steps_of(lbaf(tmp_path)[0])[-1] == 60 and slow == 6 * [False] + 6 * [True]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import DECK, datasets, fails_with, fresh, ok, ok_run, printed, settings
+from program import DECK, datasets, fails_with, fresh, ok, ok_run, once, printed, settings
 
 MACHINE = dict(machine__nodes=3, machine__cpus_per_node=2, machine__cores_per_cpu=3, machine__accelerator_speed=4)
 MACHINE |= dict(machine__accelerators_per_node="[2, 0, 1]", machine__core_speed="[1, 1, 0.5]")
@@ -94,23 +94,18 @@ def fields_of(out):
     return {name: a.T[:, :, None] if a.ndim == 2 else a.T for name, a in fields.items()}
 
 
-@pytest.fixture(scope="module")
-def particles(tmp_path_factory):
-    """Particles in each cell [x, y, z] of the deck's initial state."""
-    out = tmp_path_factory.mktemp("initial") / "out"
-    ok_run(out, run__steps=0, output__fields_every=1)
-    return datasets(out / "fields_0.h5", "particles")["particles"].T[:, :, None]
+initial = once(run__steps=0, output__fields_every=1)
 
 
 @pytest.mark.group("partition_results")
 @pytest.mark.parametrize("algorithm, width", (("inner_outer", 1), ("inner_outer", 2), ("greedy", 1)))
-def test_results(particles, tmp, algorithm, width):
+def test_results(initial, tmp, algorithm, width):
     """All results follow from the boxes, and are the same on any ranks."""
     out, other = tmp / "out", tmp / "other"
     keys = dict(balance__partition__algorithm=algorithm, balance__partition__ghost_width=width)
     p = partition(out, **keys)
-    fields = fields_of(out)
-    remote = check_consistent(p, fields["load"], 8 * particles)
+    fields, particles = fields_of(out), datasets(initial / "fields_0.h5", "particles")["particles"]
+    remote = check_consistent(p, fields["load"], 8 * particles.T[:, :, None])
     assert algorithm == "greedy" or remote == 0, "remote cells of accelerators"
     assert (p["algorithm"], p["ghost_width"], len(p["machine"])) == (algorithm, width, 3)
     assert (fields["owner"] == owners(p)).all()
@@ -261,14 +256,3 @@ def test_errors(tmp, ranks, keys, code, says):
 @pytest.mark.parametrize("words, code", (([], 2), ([DECK, "--out", ""], 2), ([DECK, "--out", "/proc/nowhere"], 5)))
 def test_command_line(words, code):
     fails_with(code, (), 0, "partition", *words)
-
-
-def test_results_are_kept(tmp):
-    """As those of a run: refused without --force, put aside with it."""
-    words = ["partition", DECK, "--out", tmp, "--quiet"]
-    ok(0, *words)
-    for command in ("partition", "run"):
-        fails_with(2, "holds results already", 2, command, DECK, "--out", tmp)
-    ok(2, *words, "--force")
-    files = {"deck.yaml", "fields.xdmf", "fields_0.h5", "fields_0.xdmf", "partition.json", "run.json"}
-    assert set(os.listdir(tmp / "previous_1")) == files

@@ -5,21 +5,8 @@ import os
 
 import pytest
 
-from program import (
-    COLLISIONS,
-    DECK,
-    SOURCE,
-    completed,
-    fails_with,
-    fresh,
-    ok,
-    ok_run,
-    printed,
-    run_words,
-    settings,
-    summary,
-)
-from program import table
+from program import COLLISIONS, DECK, SOURCE, completed, fails_with, fresh, ok, ok_run, printed, run_words, settings
+from program import summary, table, written
 
 MACHINE = """costs: deck
 ranks_per_node: 4
@@ -34,17 +21,15 @@ def predict(out, *arguments, ranks=0, deck=DECK, **keys):
     return json.loads((out / "predict.json").read_text())
 
 
-@pytest.fixture
-def machine(tmp):
-    (tmp / "machine.yaml").write_text(MACHINE)
-    return tmp / "machine.yaml"
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    return written(tmp_path_factory.mktemp("machine") / "machine.yaml", MACHINE)
 
 
 @pytest.fixture
 def cheap(tmp):
     """A machine file that takes all costs from the deck."""
-    (tmp / "cluster.yaml").write_text("costs: deck\n")
-    return tmp / "cluster.yaml"
+    return written(tmp / "cluster.yaml", "costs: deck\n")
 
 
 def check_consistent(p):
@@ -65,29 +50,29 @@ KEYS = dict(grid__skin=0.4, balance__every=20, balance__clock="work", balance__w
 SOME = ("--processes", "2,8,4")
 
 
-@pytest.fixture
-def known(tmp, machine):
+@pytest.fixture(scope="module")
+def known(machine):
     """A prediction for a machine file, and a function that makes others for it: with other words and keys."""
 
-    def again(*words, **keys):
-        return predict(tmp / "other", "--machine", machine, *SOME, *words, **KEYS | keys)
+    def again(*words, out=machine.parent / "other", machine=machine, **keys):
+        return predict(out, "--machine", machine, *SOME, *words, **KEYS | keys)
 
-    return predict(tmp / "out", "--machine", machine, *SOME, **KEYS), again
+    return again(), again
 
 
 @pytest.mark.group("predict_results")
-def test_results(tmp, machine, known):
+def test_results(tmp, known):
     """With a machine file nothing is measured: the same on any number of ranks. The written machine is the one that was
     read, whatever its name, and Extra-P gets the same times."""
     p, again = known
     assert [f["ranks"] for f in p["forecasts"]] == [1, 2, 4, 8]
     assert p["forecasts"][0]["seconds"]["communication"] < 1e-15, "one rank communicates"
     check_consistent(p)
-    assert predict(tmp / "other", "--machine", machine, *SOME, ranks=2, **KEYS) == p, "2 ranks predict otherwise"
-    machine.write_text(MACHINE + 'name: "it\'s here"\n')
-    assert again() == p | dict(machine="it's here")
-    written = ("--machine", (tmp / "other/machine.yaml").rename(tmp / "written.yaml"), "--processes", "2,4,8")
-    assert predict(tmp / "out", *written, **KEYS) == p | dict(machine="it's here"), "the written machine is another"
+    assert again(ranks=2) == p, "2 ranks predict otherwise"
+    named = written(tmp / "named.yaml", MACHINE + 'name: "it\'s here"\n')
+    assert again(out=tmp / "named", machine=named) == p | dict(machine="it's here")
+    read_back = again(out=tmp / "out", machine=tmp / "named/machine.yaml")
+    assert read_back == p | dict(machine="it's here"), "the written machine is another"
     points = [json.loads(line) for line in (tmp / "out/extrap.jsonl").read_text().splitlines()]
     steps = {x["params"]["p"]: x["value"] for x in points if x["callpath"] == "step" and x["metric"] == "time"}
     assert steps == {f["ranks"]: f["step_seconds"] for f in p["forecasts"]}, f"points for Extra-P: {steps}"
@@ -147,9 +132,9 @@ def test_asked(tmp, machine, known):
 def test_default_ranks(tmp, machine):
     """A grid of fewer than 16 cells has one rank by default. Where patches are so wide that only few ranks have one,
     the list ends there, and nobody is blamed."""
-    few = tmp / "few.yaml"
     slab = "{lower: [1, 1], upper: [7, 7], lattice: hexagonal, density: 0.3}"
-    few.write_text(f"system: {{box: [8, 8], slabs: [{slab}]}}\nrun: {{dt: 0.001, steps: 5}}\n")
+    text = f"system: {{box: [8, 8], slabs: [{slab}]}}\nrun: {{dt: 0.001, steps: 5}}\n"
+    few = written(tmp / "few.yaml", text)
     small = predict(tmp / "out", "--machine", machine, deck=few)
     assert small["cells"] < 16 and [f["ranks"] for f in small["forecasts"]] == [1], small
     wide = dict(KEYS, balance__partition__min_width=16, balance__partition__kind="rcb")
@@ -356,12 +341,6 @@ def test_limit_of_particles(tmp, cheap, words):
     """The single rank that is beside them needs no limit."""
     more = (w.format(tmp=tmp) for w in [*CLUSTER, f"{LIMIT}=11000"])
     ok(2, "predict", DECK, "--out", tmp / "limited", "--quiet", *more, *words)
-
-
-def test_results_are_kept(tmp):
-    words = ["predict", DECK, "--out", tmp, "--processes", "1", "--quiet"]
-    ok(0, *words)
-    fails_with(2, "holds results already", 2, *words)
 
 
 def test_exact_by_the_wall_clock(tmp):

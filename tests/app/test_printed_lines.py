@@ -8,22 +8,21 @@ import subprocess
 
 import pytest
 
-from program import DECK, HANG_SECONDS, command, environment, ok_run, printed, settings, summary
+from program import DECK, HANG_SECONDS, command, environment, ok_run, printed, settings, summary, written
 
 KEYS = dict(run__steps=40, output__every=1, system__potential__epsilon=1000, run__dt=1e-5)
-BALANCED = KEYS | dict(
-    balance__every=5, balance__clock="work", balance__migrate="always", balance__compare="[time_average, a1, b1]"
-)
+BALANCED = KEYS | dict(balance__every=5, balance__clock="work", balance__migrate="always")
+BALANCED |= dict(balance__compare="[time_average, a1, b1]")
 
 
-def said_by_run(out, ranks, deck=DECK, **keys):
+def output_of(out, ranks, deck=DECK, **keys):
     return printed(ranks, "run", deck, "--out", out, *settings(**keys))
 
 
 @pytest.mark.parametrize("ranks, keys", ((0, KEYS), (2, BALANCED)))
 def test_lines_of_a_run(tmp, ranks, keys):
     """An 80-column terminal does not wrap them, and each noun has its number."""
-    text = said_by_run(tmp, ranks, **keys)
+    text = output_of(tmp, ranks, **keys)
     assert "state hash" in text and all(len(line) < 80 for line in text.replace(str(tmp), "out").splitlines()), text
     assert not re.search(r"\b1 (ranks|threads|processes|tiles|rebuilds|migrations|balancings)", text), text
     assert ranks or "1 rank x 1 thread," in text and "1 process," in text, text
@@ -37,7 +36,7 @@ def test_one_process_of_check():
 
 def test_partition_that_stays(tmp):
     """A run that measures balance only has saved nothing."""
-    text = said_by_run(tmp, 2, **BALANCED, balance__partition__kind="none")
+    text = output_of(tmp, 2, **BALANCED, balance__partition__kind="none")
     assert "8 measurements of balance, the partition stays, 0 migrations," in text and "by none" not in text, text
     assert "perfect balance would" in text and "balancing made" not in text, text
 
@@ -45,7 +44,7 @@ def test_partition_that_stays(tmp):
 def test_longer_run(tmp):
     """A balancing that made a run longer is not called a saving."""
     keys = BALANCED | dict(balance__compare="[]", balance__processes=4, balance__model="a1", balance__noise=1)
-    text = said_by_run(tmp, 2, **keys)
+    text = output_of(tmp, 2, **keys)
     net = summary(tmp)["worth"]["net"]
     said = re.search(r"balancing makes computing ([0-9.]+) % longer for 4 virtual processes,\s+(\S+) s on the", text)
     assert net["saved"] < -0.01 and said and abs(float(said[1]) / 100 + net["saved"]) < 1e-3, f"{net}: {text}"
@@ -53,12 +52,10 @@ def test_longer_run(tmp):
 
 
 def test_steps_too_short_for_the_clock(tmp):
-    deck = tmp / "few.yaml"
-    deck.write_text(
-        "system: {box: [50, 30], slabs: [{lower: [10, 10], upper: [12, 12], lattice: hexagonal, density: 0.25,"
-        " temperature: 0.1}]}\nrun: {dt: 0.001, steps: 20}\n"
-    )
-    text = said_by_run(tmp / "out", 2, deck, balance__every=1, balance__migrate="always")
+    slab = "{lower: [10, 10], upper: [12, 12], lattice: hexagonal, density: 0.25, temperature: 0.1}"
+    system = f"system: {{box: [50, 30], slabs: [{slab}]}}\n"
+    deck = written(tmp / "few.yaml", system + "run: {dt: 0.001, steps: 20}\n")
+    text = output_of(tmp / "out", 2, deck, balance__every=1, balance__migrate="always")
     assert "20 balancings" in text and "overall LBE" not in text, text
     assert "too little time between two balancings for the clock" in text, text
 

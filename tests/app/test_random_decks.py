@@ -10,7 +10,7 @@ import random
 import shlex
 import subprocess
 
-from program import command, fresh, hash_of, options, rows, run, run_words
+from program import command, fresh, hash_of, instruction_sets, options, rows, run, run_words
 
 WAYS = 4  # of each deck, beside the plain one
 KINDS = ["lennard_jones", "soft_sphere", "mie"]
@@ -237,19 +237,10 @@ def compare(folder, seed, isas, dimensions):
     return next(iter(found))[0], len(named)
 
 
-def isas_here(folder):
-    """Kernels that this processor has."""
-    isas = [None]
-    for isa in ("scalar", "portable", "avx2", "avx512", "neon"):
-        if run(0, *run_words(os.path.join(folder, "isa", isa), run__steps=0), isa=isa)[0] == 0:
-            isas.append(isa)
-    return isas
-
-
 def test_random_decks(tmp):
     """Ranks, threads, kernels, tiles, skins, balancing, messages, accelerators and restarts are drawn for each deck."""
     first, number = (int(x) for x in options.seeds.split(":"))
-    isas = isas_here(tmp)
+    isas = [None, *instruction_sets()]
     decks = ways = 0
     for seed in range(first, first + number):
         end, compared = compare(tmp, seed, isas, 2 if seed % 4 == 3 else 3)

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, collide, datasets, decisions, fails_with, hash_of, ok, settings, summary, table
+from program import COLLISIONS, collide, datasets, decisions, fails_with, hash_of, replay, settings, summary, table
 from program import write_datasets as write
 
 COMPARED = (
@@ -15,11 +15,6 @@ COMPARED = (
 )
 BALANCED = dict(balance__every=5, balance__clock="work", balance__processes=12, balance__compare=COMPARED)
 AHEAD = BALANCED | dict(balance__compare=COMPARED[:-1] + ", r1_ahead, {model: r1_ahead, criterion: every}]")
-
-
-def replay(loads, out, ranks=0, deck=None, more=(), **keys):
-    words = ["--deck", deck] if deck else []
-    ok(ranks, "replay", loads, "--out", out, *words, *more, *settings(**keys))
 
 
 def series(path):
@@ -99,7 +94,7 @@ def test_run(tmp_path, dimensions):
     assert (in_all[0] == in_all[1]).all()
     for ranks in (1, 3):
         again = tmp_path / f"again{ranks}"
-        replay(out / "loads.h5", again, ranks, deck=out / "deck.yaml")
+        replay(out / "loads.h5", again, ranks, ["--deck", out / "deck.yaml"])
         assert decisions(again) == decisions(out), ranks
         assert (again / "resources.csv").read_text() == (out / "resources.csv").read_text()
         for key in ("overall_lbe", "contenders", "least_time"):
@@ -363,15 +358,6 @@ def test_keys_with_counts(counted, more, keys, says):
 def test_series_in_the_output_directory(counted):
     replay(counted, counted.parent / "out", 2, more=["--optimum"], **EXACT)
     fails_with(2, "it lies in the output directory", 2, "replay", counted, "--out", counted.parent, *settings(**EXACT))
-
-
-def test_results_of_a_replay_are_not_overwritten(counted):
-    out, keys = counted.parent / "out", dict(balance__processes=4)
-    replay(counted, out, **keys)
-    before = decisions(out)
-    fails_with(2, "holds results already", 0, "replay", counted, "--out", out, *settings(**keys))
-    replay(counted, out, more=["--force"], **keys)
-    assert decisions(out) == before
 
 
 SCHEDULES = dict(balance__model="exact", balance__speeds="off", balance__partition__sticky="false")

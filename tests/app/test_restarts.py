@@ -11,36 +11,25 @@ import shutil
 import h5py
 import pytest
 
-from program import QUICK, checkpoints, damage, fails_with, hash_of, ok_run, options, printed, rows, run_words, same_run
-from program import summary
+from program import QUICK, checkpoints, damage, fails_with, hash_of, ok_run, once, options, rows, run_words
+from program import said_by_run, same_run, summary
 
 STEPS = dict(run__steps=120, output__every=20)
 HALF = STEPS | dict(run__steps=60, checkpoint__every=60)
 go = functools.partial(ok_run, **QUICK, output__every=30)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A folder with the run of 120 steps and, in half, that of its first 60."""
-    folder = tmp_path_factory.mktemp("whole")
-    go(folder / "whole", **STEPS)
-    go(folder / "half", ranks=2, **HALF)
-    return folder / "whole"
+whole = once(**QUICK | STEPS)
+first_half = once(ranks=2, **QUICK | HALF)
 
 
 @pytest.fixture
-def half(whole, tmp):
+def half(first_half, tmp):
     """A copy of the run of 60 steps, to be continued."""
-    return shutil.copytree(whole.parent / "half", tmp / "out")
+    return shutil.copytree(first_half, tmp / "out")
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory):
-    out = tmp_path_factory.mktemp("large") / "out"
-    ok_run(out, **STEPS)
-    return out
-
-
+large = once(**STEPS)
 ALL = list(itertools.product([1, 2, 3, 4, 7], repeat=2))
 SOME = [(1, 2), (2, 1), (2, 3), (4, 7), (7, 2)]
 
@@ -68,7 +57,7 @@ def test_checkpoint_at_the_end(tmp, ranks, steps, every):
     keys = dict(run__steps=steps, checkpoint__every=every, checkpoint__keep=9)
     go(tmp, ranks=ranks, **keys)
     assert checkpoints(tmp) == sorted({*range(every, steps + 1, every), steps})
-    said = printed(ranks, *(w for w in run_words(tmp, restart="auto", **QUICK | keys) if w != "--quiet"))
+    said = said_by_run(tmp, ranks=ranks, restart="auto", **QUICK | keys)
     assert "there is nothing to do" in said and starts_of(tmp) == [0]
 
 
@@ -77,8 +66,7 @@ def test_steps_that_are_computed_again(whole, tmp, ranks):
     """A restart says so, names checkpoint.every where it is missing, and reaches the same state."""
 
     def said(last, restart="auto", **keys):
-        words = run_words(tmp, restart=restart, **QUICK | STEPS | dict(run__steps=last) | keys)
-        text = " ".join(printed(ranks, *(w for w in words if w != "--quiet")).split())
+        text = said_by_run(tmp, ranks=ranks, restart=restart, **QUICK | STEPS | dict(run__steps=last) | keys)
         return re.findall(r"results reach step .*? again(?:; with checkpoint.every)?", text)
 
     go(tmp, ranks=ranks, run__steps=60, checkpoint__every=60)
@@ -255,8 +243,7 @@ def test_changes_are_said(tmp):
     before = dict(balance__processes=4, balance__compare="[a1]", balance__migrate="always")
     go(tmp, ranks=2, run__steps=60, checkpoint__every=60, **balanced, **before)
     after = dict(balance__processes=5, balance__model="b1", balance__compare="[r1]", run__precision="double")
-    words = run_words(tmp, restart="auto", run__steps=80, **balanced, **after)
-    text = " ".join(printed(3, *(w for w in words if w != "--quiet")).split())
+    text = said_by_run(tmp, ranks=3, restart="auto", run__steps=80, **balanced, **after)
     for said in (
         f"goes on from {tmp}/checkpoint_60.h5, step 60",
         "run.precision: double instead of mixed",

@@ -9,8 +9,8 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, DECK, HANG_SECONDS, checkpoints, datasets, decisions, exact_state, fails_with, fresh
-from program import ok_run, printed, rows, run_words, settings, summary, table, thermo
+from program import COLLISIONS, HANG_SECONDS, checkpoints, datasets, decisions, exact_state, fails_with, fresh, ok_run
+from program import rows, run_words, said_by_run, summary, table, thermo
 
 # Keys of a run with rows of all models.
 ROWS = dict(run__steps=100, output__every=20, balance__every=5, balance__clock="work", balance__processes=20)
@@ -65,11 +65,10 @@ def test_seconds(tmp):
     keys = ROWS | prices | dict(balance__compare=compare, checkpoint__every=58)
     ok_run(tmp, ranks=2, **keys | dict(run__steps=58))
     check_seconds(tmp, 0, 1e-6, 4e-7)
-    text = printed(1, *(w for w in run_words(tmp, restart="auto", **keys) if w != "--quiet"))
+    said = said_by_run(tmp, restart="auto", **keys)
     check_seconds(tmp, 55, 1e-6, 4e-7)
-    said = " ".join(text.split())
-    assert "seconds from step 55 on" in said and summary(tmp)["least_time"] in said, text
-    assert "prices: 1e-06 s a balancing, 4e-07 s a particle that moves, shared by 20 processes" in said, text
+    assert "seconds from step 55 on" in said and summary(tmp)["least_time"] in said, said
+    assert "prices: 1e-06 s a balancing, 4e-07 s a particle that moves, shared by 20 processes" in said, said
     ok_run(fresh(tmp), **dict(run__steps=60, balance__every=20))  # by the wall clock nobody is compared
     assert "contenders" not in summary(tmp) and "least_time" not in summary(tmp)
 
@@ -116,9 +115,8 @@ def test_criterion_gain(tmp):
 
 def test_partition_that_never_changes(tmp):
     """A partition that never changes bears no model's name."""
-    ok_run(
-        tmp, ranks=2, **ROWS | dict(balance__compare="[]", balance__partition__kind="none", balance__migrate="always")
-    )
+    never = dict(balance__compare="[]", balance__partition__kind="none", balance__migrate="always")
+    ok_run(tmp, ranks=2, **ROWS | never)
     assert {(r["model"], r["decision"]) for r in decisions(tmp)} == {("none", "kept: same")}
     assert list(summary(tmp)["overall_lbe"]) == ["none"]
 
@@ -148,7 +146,7 @@ def go(out, ranks, *more, **keys):
 def test_slow_processes(tmp):
     """Processes that counted work slows are found, the same on any ranks and over a restart; files and table say so."""
     whole, out, slow = tmp / "whole", tmp / "out", {9, 19, 29, 39}
-    text = printed(1, "run", DECK, "--out", whole, *settings(**SPEEDS | SLOW))
+    text = said_by_run(whole, **SPEEDS | SLOW)
     assert "process 9 runs at 0." in text and "overall LBE by counted work" in text, text
     last = {int(r["resource"]): float(r["speed"]) for r in resources(whole)[-40:]}
     assert len(resources(whole)) == 24 * 40 and sum(last.values()) / 40 == pytest.approx(1, abs=1e-5)
@@ -161,8 +159,8 @@ def test_slow_processes(tmp):
         go(fresh(out), n, **SLOW | dict(run__steps=58, checkpoint__every=58))
         assert go(out, m, restart="auto", **SLOW) == (decisions(whole), resources(whole)), f"{n} -> {m} ranks"
     # With another number of processes nothing is known of them.
-    words = run_words(out, restart=out / "checkpoint_58.h5", **SPEEDS | SLOW | dict(balance__processes=30))
-    said = printed(2, *(w for w in words if w != "--quiet"))
+    again = SPEEDS | SLOW | dict(balance__processes=30)
+    said = said_by_run(out, ranks=2, restart=out / "checkpoint_58.h5", **again)
     assert "the speeds of 40 processes are dropped" in said, said
 
 
@@ -347,13 +345,8 @@ def test_mdanalysis(tmp, dimensions):
     def frames(name, order=slice(None)):
         universe.load_new(str(tmp / name), format="H5MD")
         return {
-            frame.data["step"]: (
-                frame.time,
-                frame.positions[order].copy(),
-                frame.velocities[order].copy(),
-                frame.dimensions,
-            )
-            for frame in universe.trajectory
+            f.data["step"]: (f.time, f.positions[order].copy(), f.velocities[order].copy(), f.dimensions)
+            for f in universe.trajectory
         }
 
     theirs = frames("trajectory.h5")

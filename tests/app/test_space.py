@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from program import COLLISIONS, SOURCE, datasets, decisions, fails_with, fresh, one_state, run_words, state_of
-from program import two_slabs
+from program import two_slabs, written
 
 MELT = os.path.join(SOURCE, "inputs/melt.yaml")
 COLLISION = COLLISIONS[3].deck
@@ -72,9 +72,8 @@ def test_thin_boxes(tmp_path, depths):
 @pytest.mark.parametrize("drops", (True, False), ids=("drops", "disc"))
 def test_balls(tmp_path, drops):
     """Two drops in space, whose corners overlap, and a disc in the plane: any ranks, threads, tiles, and a restart."""
-    deck, small = (DROPS, SMALL[DROPS]) if drops else (tmp_path / "disc.yaml", dict(run__steps=200))
-    if not drops:
-        deck.write_text(DISC)
+    disc = written(tmp_path / "disc.yaml", DISC), dict(run__steps=200)
+    deck, small = (DROPS, SMALL[DROPS]) if drops else disc
     ways = [dict(ranks=2), dict(ranks=3), dict(threads=2), dict(grid__tile=4)]
     ways += [dict(ranks=3, **BALANCED, balance__partition__cut="cells")]
     state, out, half = one_state(deck, tmp_path, ways, **small), tmp_path / "restarted", small["run__steps"] // 2

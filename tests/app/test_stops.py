@@ -5,14 +5,11 @@ import subprocess
 
 import pytest
 
-from program import LARGE, checkpoints, end_of, fails_with, ok, ok_run, run_words, same_run, under_way
+from program import LARGE, checkpoints, end_of, fails_with, ok, ok_run, once, run_words, same_run, under_way
 
 
-@pytest.fixture(scope="module")
-def long(tmp_path_factory):
-    out = tmp_path_factory.mktemp("long") / "out"
-    ok_run(out, ranks=2, run__steps=2000, output__every=20)
-    return out
+LONG = dict(run__steps=2000, output__every=20)
+long = once(ranks=2, **LONG)
 
 
 @pytest.mark.group("signals")
@@ -21,12 +18,11 @@ def long(tmp_path_factory):
 )
 def test_signal(long, tmp, ranks, number):
     """A signal to the launcher: a checkpoint, exit code 75, and the undisturbed run after a restart."""
-    keys = dict(run__steps=2000, output__every=20)
-    process = under_way(ranks, tmp, rows=3, **keys)
+    process = under_way(ranks, tmp, rows=3, **LONG)
     process.send_signal(number)
     end_of(process, number, 75)
     assert len(checkpoints(tmp)) == 1
-    ok_run(tmp, restart="auto", **keys)
+    ok_run(tmp, restart="auto", **LONG)
     assert same_run(tmp, long)
 
 

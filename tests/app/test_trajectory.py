@@ -2,14 +2,15 @@
 """Trajectories over ranks, restarts, damage and kills."""
 import os
 import random
+import shutil
 import signal
 import time
 
 import numpy as np
 import pytest
 
-from program import HANG_SECONDS, QUICK, checkpoints, damage, datasets, exact_state, fails_with, ok_run, options
-from program import processes_of, rows_written, run_words, same_run, start, wait_for_rows, wait_until
+from program import HANG_SECONDS, QUICK, checkpoints, damage, datasets, exact_state, fails_with, ok_run, once
+from program import options, processes_of, rows_written, run_words, same_run, start, wait_for_rows, wait_until
 
 TRAJECTORY = dict(
     run__steps=240, output__every=60, output__trajectory_every=12, checkpoint__every=60, checkpoint__keep=9
@@ -29,12 +30,14 @@ def bytes_of(out):
         return f.read()
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The directory of a run on one rank without a stop."""
-    out = tmp_path_factory.mktemp("whole") / "out"
-    ok_run(out, **TRAJECTORY)
-    return out
+whole = once(**TRAJECTORY)
+first_60 = once(ranks=2, **TO_60)
+
+
+@pytest.fixture
+def begun(first_60, tmp):
+    """A copy of the run of 60 steps, to be continued."""
+    return shutil.copytree(first_60, tmp / "out")
 
 
 @pytest.mark.group("trajectory")
@@ -66,32 +69,26 @@ def test_earlier_checkpoint(tmp, whole, first, second):
     assert found == steps and np.array_equal(values, positions), found
 
 
-def test_other_columns(tmp, whole):
+def test_other_columns(begun, whole):
     """Other columns begin another file; the old one stays."""
-    out = tmp / "out"
-    ok_run(out, ranks=2, **TO_60)
-    text = ok_run(out, ranks=2, restart="auto", **TRAJECTORY, output__trajectory_columns="[position]")
-    assert "previous_1" in text and frames_of(out / "previous_1")[0] == list(range(0, 61, 12)), text
-    found, values = frames_of(out)
+    text = ok_run(begun, ranks=2, restart="auto", **TRAJECTORY, output__trajectory_columns="[position]")
+    assert "previous_1" in text and frames_of(begun / "previous_1")[0] == list(range(0, 61, 12)), text
+    found, values = frames_of(begun)
     assert found == list(range(72, 241, 12)) and np.array_equal(values, frames_of(whole)[1][6:]), found
 
 
-def test_damaged(tmp):
+def test_damaged(begun):
     """A damaged file is put aside, not continued."""
-    out = tmp / "out"
-    ok_run(out, ranks=2, **TO_60)
-    damage(out / "trajectory.h5", 5000, b"nonsense")
-    text = ok_run(out, ranks=2, restart="auto", **TRAJECTORY)
-    assert frames_of(out)[0] == list(range(72, 241, 12)) and (out / "previous_1/trajectory.h5").exists(), text
+    damage(begun / "trajectory.h5", 5000, b"nonsense")
+    text = ok_run(begun, ranks=2, restart="auto", **TRAJECTORY)
+    assert frames_of(begun)[0] == list(range(72, 241, 12)) and (begun / "previous_1/trajectory.h5").exists(), text
 
 
-def test_without_frames(tmp):
+def test_without_frames(begun):
     """A restart without frames of its own leaves the file alone."""
-    out = tmp / "out"
-    ok_run(out, **TO_60)
-    before = os.stat(out / "trajectory.h5")
-    ok_run(out, restart="auto", run__steps=120)
-    after = os.stat(out / "trajectory.h5")
+    before = os.stat(begun / "trajectory.h5")
+    ok_run(begun, restart="auto", run__steps=120)
+    after = os.stat(begun / "trajectory.h5")
     assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
 
 

@@ -25,11 +25,7 @@ COMMANDS = [
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/strip ", {}, {}),
     ("quick", r"scripts/report\.py out/strip --pictures png$", {}, {}),
     ("slow", r"scripts/reproduce/load_models\.py --quick$", {}),
-    (
-        "elsewhere",
-        r"cmake --build build --target \w+$|build/bench/bench_nested$",
-        "test_nested checks what it measures",
-    ),
+    ("elsewhere", r"cmake --build build --target \w+$|build/bench/bench_nested$", "test_nested checks its results"),
     ("elsewhere", r"build/bench/bench_members ", "a benchmark; test_many_members makes balancings in the same way"),
     ("elsewhere", r"scripts/reproduce/speeds\.py( --wall)?$", "minutes; results_speeds has the same runs"),
     ("elsewhere", r"scripts/reproduce/load_models\.py( --space --quick)?$", "an hour; with --quick, label slow"),
@@ -37,11 +33,7 @@ COMMANDS = [
     # docs/expected.md
     ("elsewhere", r"scripts/expected\.py( |$)|build/steelyard selftest$", "expected and expected_all call both"),
     # docs/python.md
-    (
-        "elsewhere",
-        r"TARGET=python_module scripts/build\.sh$|cmake --install build .* --component python|pip install \.",
-        "",
-    ),
+    ("elsewhere", r"TARGET=python_module scripts/build\.sh$|pip install \.", ""),
     ("elsewhere", r"PYTHONPATH=build/python python3 examples/python/", "python_results runs all examples"),
     # docs/report.md
     ("quick", RUN + r"tiny\.yaml --out out/look ", {}, FEW),
@@ -90,17 +82,9 @@ COMMANDS = [
     ("elsewhere", "module load |export CMAKE_PREFIX_PATH=", "modules and folders of a cluster, which are not here"),
     ("elsewhere", r"cmake -S \. -B build -D|cmake --build build ", "scripts/build.sh does the same"),
     ("elsewhere", "srun ", "Slurm is not here; mpiexec starts the same program in other commands"),
-    (
-        "elsewhere",
-        r"(mpiexec\.mpich -n 2 )?scripts/arm\.sh |cd build && ctest -L arm$",
-        "arm_ranks runs it where QEMU is",
-    ),
+    ("elsewhere", r"(mpiexec\.mpich -n 2 )?scripts/arm\.sh |cd build && ctest -L arm$", "arm_ranks, where QEMU is"),
     # docs/packaging.md
-    (
-        "elsewhere",
-        "umask 022|TARGET=.steelyard replay_messages. scripts/build|apt install ",
-        "package_try builds and installs",
-    ),
+    ("elsewhere", "umask 022|TARGET=.steelyard replay_messages. scripts/build|apt install ", "package_try does so"),
     ("quick", "cmake --install build --component program ", {"/opt/steelyard-0.2.0": '"$PWD/prefix"'}, {}),
     ("elsewhere", r"scripts/package\.sh( --\w+)?$", "package_try and package_container, label slow"),
     ("elsewhere", "(podman|apptainer) ", "package_container builds the same Containerfile by Buildah"),
@@ -143,6 +127,7 @@ COMMANDS = [
     ("quick", RUN + r"tiny\.yaml --out out/formats ", {}, FEW),
     ("quick", r"gpmetis out/formats/metis/step_200\.graph 12$", {}, {}),
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
+    ("elsewhere", RUN + r"strip\.yaml --out out/strip_t0$|cp out/strip_t0/", "program_stages runs this deck"),
     ("quick", r"build/steelyard info restarts/strip_t1\.h5$", {}, {}),
     ("text", "system:", "a part of a deck; test_deck reads such decks"),
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5$", {}, {"$": " --set run.steps=1200"}),

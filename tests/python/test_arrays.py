@@ -90,23 +90,14 @@ def test_what_a_reader_is_told():
 
 def test_kinds_of_arrays():
     """The same numbers in any layout and type have the same rows."""
-    whole = {
-        name: np.round(values * 1e6) if name == "load" else values
-        for name, values in GOOD.items()
-        if name != "boundary"
-    }
-    rows = steelyard.replay(**whole, processes=6).rows
-    wide = np.zeros((*whole["load"].shape, 2))
-    wide[..., 0] = whole["load"]
-    kinds = [whole["load"].astype(kind) for kind in (">f8", "i4", ">i8", "u2", "f4")]
-    for load in (
-        *kinds,
-        np.asfortranarray(whole["load"]),
-        wide[..., 0],
-        whole["load"][:, ::-1][:, ::-1],
-        whole["load"].tolist(),
-    ):
-        found = steelyard.replay(**{**whole, "load": load}, processes=np.int64(6))
+    whole = np.round(GOOD["load"] * 1e6)
+    counts = {name: values for name, values in GOOD.items() if name not in ("load", "boundary")}
+    rows = steelyard.replay(whole, **counts, processes=6).rows
+    wide = np.zeros((*whole.shape, 2))
+    wide[..., 0] = whole
+    kinds = [whole.astype(kind) for kind in (">f8", "i4", ">i8", "u2", "f4")]
+    for load in (*kinds, np.asfortranarray(whole), wide[..., 0], whole[:, ::-1][:, ::-1], whole.tolist()):
+        found = steelyard.replay(load, **counts, processes=np.int64(6))
         for name, values in rows.items():
             assert name.endswith("_seconds") or np.array_equal(found.rows[name], values), name
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import steelyard
 
-from program import decisions, ok, settings, summary, table
+from program import decisions, replay, summary, table, written
 
 KINDS = ["none", "rcb", "chain", "nested", "metis", "scotch"]
 WITHOUT_COUNTS = ["time_average", "moving_average", "a1", "exact"]
@@ -22,7 +22,7 @@ def contenders(models):
 
 
 def by_program(path, out, more=(), **keys):
-    ok(0, "replay", path, "--out", out, *more, *settings(**keys))
+    replay(path, out, more=more, **keys)
     return decisions(out)
 
 
@@ -73,10 +73,8 @@ def test_speeds(tmp_path, series):
 def test_deck_and_settings(tmp_path, series):
     """A deck's section counts, and settings overrule it; every second entry is an opportunity."""
     path = series.write(tmp_path / "loads.h5")
-    deck = tmp_path / "deck.yaml"
-    deck.write_text(
-        "balance: {model: a1, every: 10, processes: 5, noise: 0.1, compare: [exact, r1]}\nsystem: {seed: 9}\n"
-    )
+    balance = "balance: {model: a1, every: 10, processes: 5, noise: 0.1, compare: [exact, r1]}\n"
+    deck = written(tmp_path / "deck.yaml", balance + "system: {seed: 9}\n")
     rows = by_program(path, tmp_path / "out", ["--deck", deck], balance__processes=6, system__seed=4)
     same_rows(steelyard.replay(path, 6, deck=deck, settings={"system.seed": 4}), rows)
     assert {int(r["step"]) % 10 for r in rows} == {0} and {r["model"] for r in rows} == {"a1", "exact", "r1"}

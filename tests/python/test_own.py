@@ -167,10 +167,8 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_callables(name, series):
     more, error, says = WRONG[name]
-    for keys in (
-        more,
-        dict(compare=[dict(dict(model="a1", name="x"), **more)]) if not {"compare", "optimum"} & set(more) else more,
-    ):
+    of_contender = dict(compare=[dict(dict(model="a1", name="x"), **more)])
+    for keys in (more, more if {"compare", "optimum"} & set(more) else of_contender):
         with pytest.raises(error) as raised:
             steelyard.replay(**series.arrays(), processes=5, **{"criterion": "every", **keys})
         assert says in str(raised.value), raised.value

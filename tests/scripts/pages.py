@@ -119,10 +119,8 @@ class Browser:
         begin = time.monotonic()
         self.driver.get(f"file://{path}")
         while not self.run("return document.getElementById('main').dataset.ready"):
-            assert time.monotonic() - begin < HANG_SECONDS, (
-                self.run("return document.body.innerText")[:500],
-                self.errors(),
-            )
+            late = time.monotonic() - begin > HANG_SECONDS
+            assert not late, (self.run("return document.body.innerText")[:500], self.errors())
             time.sleep(0.02)
         took = time.monotonic() - begin
         self.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -41,17 +41,7 @@ def test_fastest_style(tmp, monkeypatch, precision, styles, fastest, seconds):
         (folder / "lmp").write_text(text)
         (folder / "lmp").chmod(0o755)
     (tmp / "build.json").write_text(json.dumps({"flags": "-O3", "processor": peers.processor()}))
-    options = [
-        "--native",
-        "--native-build",
-        tmp,
-        "--native-flags=-O3",
-        "--precision",
-        precision,
-        "--quick",
-        "--runs",
-        3,
-    ]
+    options = ["--native", "--native-build", tmp, "--native-flags=-O3", "--precision", precision, "--quick", "--runs=3"]
     summary = dict.fromkeys(("particles", "kernels", "cpu_model", "version"))
     monkeypatch.setattr(sys, "argv", ["vs_lammps.py", *map(str, options)])
     monkeypatch.setattr(vs_lammps, "ours", lambda case, precision: (3e7, summary))

@@ -86,7 +86,7 @@ def of_dimensions(request):
 def test_pictures(of_dimensions):
     """All that a directory has the files for, in both formats, also of results side by side."""
     dimensions, runs = of_dimensions
-    assert plotting.periodic(runs / "with") == (False, True, False)[:dimensions]
+    assert pictures.wraps_of(runs / "with") == [False, True, False][:dimensions]
     of_run, seen = ["map", "lbe", "density", "partition", "particles"], set()
     for folders, names, kind in (
         (["with"], of_run, "png"),

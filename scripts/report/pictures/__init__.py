@@ -6,6 +6,11 @@ import os
 import sys
 import time
 
+from common import fail
+
+from ..run import box_of
+from ..tables import read_text
+
 # The files that each picture needs in an output directory.
 PICTURES = {
     "map": ("map.csv",),
@@ -20,10 +25,18 @@ PICTURES = {
 TOGETHER = ("map", "lbe")  # of all directories in one picture, which the first of them gets
 
 
+def wraps_of(outdir):
+    """For each axis, x first: does the box of a run wrap around? By the deck in its output directory."""
+    box = box_of(read_text(outdir, "deck.yaml") or "")
+    if not box or not box["periodic"]:
+        fail(f"{outdir}/deck.yaml has no box and boundary; it is not the deck that a run wrote")
+    return box["periodic"]
+
+
 def draw(outdirs, options):
     """Draws the pictures options.only, or all whose files the directories have. Returns whether each picture could be
     drawn. If a picture cannot be drawn, a line says why, else how long it took."""
-    from plotting import fail, save
+    from plotting import save
 
     jobs = []
     for name in options.only or PICTURES:

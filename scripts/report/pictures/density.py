@@ -5,10 +5,11 @@ The density is the mean of 3 x 3 cells, so it reaches a cell beyond the particle
 In three dimensions the density is the mean along an axis, or that of one layer of cells. If the picture has no x axis,
 the profile is one along y."""
 from common import fail
-from plotting import AXES, View, field_files, nearest, np, periodic, plt, read_fields, smoothed
+from plotting import AXES, View, field_files, nearest, np, plt, read_fields, smoothed
 
 from ..tables import read_text
 from ..view import up_of
+from . import wraps_of
 
 
 def read_field(path, view):
@@ -35,7 +36,7 @@ def evenly(steps):
 
 
 def draw(options, outdir):
-    found, boundary = field_files(outdir), periodic(outdir)
+    found, boundary = field_files(outdir), wraps_of(outdir)
     steps = sorted(options.steps or evenly(list(found)))
     if not options.steps and len(steps) < len(found) and len(set(np.diff(steps))) > 1:
         uneven = f"Of {len(found)} frames no three or four from the first to the last are equally far apart"

@@ -32,7 +32,7 @@ class Frames:
         self.cells = np.einsum("i,j,k->ijk", *map(np.diff, self.edges))
         self.volume = width.prod()
 
-    def blocks(self, name, frame, mean=True):
+    def blocks(self, name, frame):
         """A column of a frame, [up, right]; of owners, which have no mean, those in the middle."""
         if name not in self.map:
             return None

@@ -3,10 +3,11 @@
 the borders between processes. Middle: the same around the most expensive cells. Right: load of each cell there, by the
 model that drove the run. In three dimensions, of one layer of cells."""
 from common import fail
-from plotting import LineCollection, View, borders, field_files, np, periodic, plt, read_fields, smoothed
+from plotting import LineCollection, View, borders, field_files, np, plt, read_fields, smoothed
 
 from ..tables import read_text
 from ..view import up_of
+from . import wraps_of
 
 
 def draw(options, outdir):
@@ -16,14 +17,13 @@ def draw(options, outdir):
         fail(f"no fields of step {step} in {outdir}; there are {sorted(found)}")
     attributes, (particles, owner, load) = read_fields(found[step], "particles", "owner", "load")
     load_step = attributes.get("load_step", step)
-    view, processes = View(options, attributes["cells"], up=up_of(read_text(outdir, "deck.yaml"))), len(
-        np.unique(owner)
-    )
+    view = View(options, attributes["cells"], up=up_of(read_text(outdir, "deck.yaml")))
+    processes = len(np.unique(owner))
     particles, owner = view(particles), view(owner)
     if load is not None:
         load = view(load / load.mean())
     ny, nx = particles.shape
-    density = smoothed(particles, view.of(periodic(outdir)))
+    density = smoothed(particles, view.of(wraps_of(outdir)))
 
     # Around the most expensive column: as wide as high, a few hundred cells of it.
     middle = int(np.argmax((load if load is not None else density).sum(axis=0)))
