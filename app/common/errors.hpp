@@ -5,23 +5,17 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "app/common/run_error.hpp"
 #include "comm/agreed.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {
 
-/// An error that ends the run with exit code `code`. what(): `WHERE: WHAT; REMEDY`, one line.
-struct RunError : std::runtime_error {
-    RunError(int exit_code, const std::string& what) : std::runtime_error(what), code(exit_code) {}
-    int code;
-};
-
-/// The same, by a text, or by a format and its values.
+/// A RunError by a text, or by a format and its values.
 template <int exit_code>
 struct ErrorOf : RunError {
     explicit ErrorOf(const std::string& what) : RunError(exit_code, what) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Particles that change their tile because their cell gets another owner, or because they come from a file,
-// and those of bodies that are filled at random: ranks share the blocks of each body, whoever owns their cells.
+// Particles that change their tile because their cell gets another owner, or because they come from a file. Bodies that
+// are filled at random: ranks share the blocks of each body, whoever owns their cells.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -29,7 +29,7 @@ void distribute(Tiles<D>& tiles, const Setup& setup, const balance::Decompositio
 
 /// Calls take(particles) once for each body at random, on all ranks, with this rank's share of its particles. They lie
 /// anywhere in the body. first_id: first id of each body of all_bodies(), and one more than the last id. Throws
-/// UsageError if a body does not hold its particles. Collective.
+/// RunError with exit code 2 if a body does not hold its particles. Collective.
 template <int D>
 void fill_at_random(const md::System& system, std::span<const md::Body> bodies, std::span<const std::int64_t> first_id,
                     const md::Domain& domain, const comm::Communicator& comm,

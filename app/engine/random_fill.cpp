@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "app/common/errors.hpp"
+#include "app/common/run_error.hpp"
 #include "app/engine/migration.hpp"
 #include "app/engine/thread_schedule.hpp"
 #include "comm/agreed.hpp"
@@ -58,8 +58,9 @@ Blocks full(md::RandomFilling& filling, std::int64_t wanted, const std::string& 
         for (const auto& block : blocks) found += static_cast<std::int64_t>(block.size());
         found = comm.sum_of(found);
         comm::require(comm, epochs < filling.most_epochs(), [&] {
-            return UsageError(name + ": " + std::to_string(found) + " of " + std::to_string(wanted) +
-                              " particles have found a place at this spacing; use a smaller one, or fewer particles");
+            return RunError(2,
+                            name + ": " + std::to_string(found) + " of " + std::to_string(wanted) +
+                                " particles have found a place at this spacing; use a smaller one, or fewer particles");
         });
     }
 }

@@ -152,8 +152,8 @@ std::vector<std::string> check_bodies(const Deck& deck, const Setup& setup) {
     return notes;
 }
 
-// Those of files, and what is near to them, found by an engine that is made for it. check_bodies() has looked at pairs
-// whose particles are both on lattices.
+// Particles of files, and those near to them. An engine that is made for it finds close pairs. check_bodies() has
+// looked at pairs of which both particles are on lattices.
 std::vector<std::string> check_files(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
     agreed(comm, [&] { require_memory(deck, setup, comm); });  // a small file may have a huge box
     const md::System& system = deck.system;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is checked before a run: can it make the first step from the initial particles, and is there memory for it?
+// Checks before a run: can it make the first step from the initial particles, and is there memory for it?
 #pragma once
 #include <string>
 #include <vector>
