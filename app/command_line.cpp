@@ -8,18 +8,14 @@
 #include <functional>
 #include <sstream>
 
-#include "app/common/build_info.hpp"
 #include "app/common/errors.hpp"
-#include "app/common/say.hpp"
+#include "app/common/words.hpp"
 #include "app/deck/deck.hpp"
 #include "app/deck/wording.hpp"
 #include "app/run/run.hpp"
 #include "balance/partition/partition.hpp"
 #include "comm/agreed.hpp"
-#include "tools/partition/partition.hpp"
-#include "tools/predict/predict.hpp"
-#include "tools/replay/replay.hpp"
-#include "tools/selftest/selftest.hpp"
+#include "tools/commands.hpp"
 
 namespace app {
 namespace {
@@ -57,32 +53,6 @@ const char* const run_example =
     "      --out out/first --set run.steps=500\n"
     "(mpiexec of the MPI that `steelyard --version` names: mpiexec.mpich on Debian)";
 
-const char* const partition_example =
-    "Example, for 4 nodes of which one is half as fast:\n"
-    "  steelyard partition inputs/nested_1600x320.yaml --set machine.nodes=4 \\\n"
-    "      --set 'machine.core_speed=[1, 1, 0.5, 1]'";
-
-const char* const predict_example =
-    "Example, for this machine:\n"
-    "  steelyard predict inputs/slab.yaml --processes 1,2,4,8";
-
-const char* const replay_example =
-    "Example, the loads of a run on 240 processes by two models:\n"
-    "  steelyard replay out/tiny/loads.h5 --set balance.processes=240 \\\n"
-    "      --set 'balance.compare=[a1]' --out out/replay";
-
-const char* const info_example =
-    "Example:\n"
-    "  steelyard info restarts/strip_t1.h5 --brief";
-
-const char* const check_example =
-    "Example, with one key of the deck overridden:\n"
-    "  steelyard check inputs/slab.yaml --set run.steps=500";
-
-const char* const selftest_example =
-    "Example, on 4 ranks:\n"
-    "  mpiexec -n 4 steelyard selftest";
-
 void add_deck(CLI::App* command, Options& o) {
     command->add_option("DECK", o.deck, "deck (YAML)")->required(command->get_name() != "check");
     command->add_option("--set", o.settings, "override a key: key.path=value (repeatable)")
@@ -96,10 +66,6 @@ void add_output(CLI::App* command, Options& o, const std::string& named_after = 
                       "put results that are in the output directory\n"
                       "aside, into previous_<n>/");
     command->add_flag("--quiet", o.quiet, "no progress, no table");
-}
-
-void add_machine(CLI::App* command, Options& o, const std::string& what) {
-    command->add_option("--machine", o.machine, what);
 }
 
 void add_run(CLI::App& cli, Options& o) {
@@ -116,7 +82,7 @@ void add_run(CLI::App& cli, Options& o) {
     run->add_option("--prediction", o.prediction,
                     "a predict.json: show what was predicted beside what\n"
                     "was measured");
-    add_machine(run, o, "a machine file, for the deck's section machine");
+    run->add_option("--machine", o.machine, "a machine file, for the deck's section machine");
     add_output(run, o);
 }
 
@@ -134,14 +100,16 @@ void add_predict(CLI::App& cli, Options& o) {
     CLI::App* predict = cli.add_subcommand("predict",
                                            "predict the time of a step for some numbers of\n"
                                            "ranks; measures this machine, unless told of one");
-    predict->footer(predict_example);
+    predict->footer(
+        "Example, for this machine:\n"
+        "  steelyard predict inputs/slab.yaml --processes 1,2,4,8");
     add_deck(predict, o);
     predict->add_option("--processes", o.processes,
                         "ranks to predict for: a list as 1,2,4,8 (default:\n"
                         "powers of 2)");
-    add_machine(predict, o,
-                "a machine file instead of measuring: the\n"
-                "machine.yaml of another prediction, or your own");
+    predict->add_option("--machine", o.machine,
+                        "a machine file instead of measuring: the\n"
+                        "machine.yaml of another prediction, or your own");
     predict
         ->add_option("--scale", o.length,
                      "predict for all lengths of the deck times so much:\n"
@@ -169,7 +137,10 @@ void add_replay(CLI::App& cli, Options& o) {
     CLI::App* replay = cli.add_subcommand("replay",
                                           "balance a load series from a file: models,\n"
                                           "partitioners, criteria; no particles");
-    replay->footer(replay_example);
+    replay->footer(
+        "Example, the loads of a run on 240 processes by two models:\n"
+        "  steelyard replay out/tiny/loads.h5 --set balance.processes=240 \\\n"
+        "      --set 'balance.compare=[a1]' --out out/replay");
     replay->add_option("LOADS", o.loads, "load series, an HDF5 file: docs/replay.md")->required();
     replay->add_option("--deck", o.deck,
                        "a deck, of which the section balance counts, and\n"
@@ -187,7 +158,10 @@ void add_commands(CLI::App& cli, Options& o) {
     CLI::App* partition = cli.add_subcommand("partition",
                                              "partition a load field for a machine of nodes,\n"
                                              "CPUs, cores and accelerators; no steps");
-    partition->footer(partition_example);
+    partition->footer(
+        "Example, for 4 nodes of which one is half as fast:\n"
+        "  steelyard partition inputs/nested_1600x320.yaml --set machine.nodes=4 \\\n"
+        "      --set 'machine.core_speed=[1, 1, 0.5, 1]'");
     add_deck(partition, o);
     partition
         ->add_option("--kind", o.kind,
@@ -196,19 +170,23 @@ void add_commands(CLI::App& cli, Options& o) {
                      "balance.partition: chain, rcb, none (even),\n"
                      "metis, scotch")
         ->check(CLI::IsMember(balance::partition_kind_names()));
-    add_machine(partition, o, "a machine file, for the deck's section machine");
+    partition->add_option("--machine", o.machine, "a machine file, for the deck's section machine");
     add_output(partition, o);
     add_predict(cli, o);
     add_replay(cli, o);
     CLI::App* info = cli.add_subcommand("info", "verify a checkpoint and say what it holds");
-    info->footer(info_example);
+    info->footer(
+        "Example:\n"
+        "  steelyard info restarts/strip_t1.h5 --brief");
     info->add_option("FILE", o.deck, "checkpoint")->required();
     info->add_flag("--brief", o.brief, "without the deck");
     CLI::App* check = cli.add_subcommand("check",
                                          "validate a deck; print it with all defaults,\n"
                                          "memory, cells, processes; without a deck: print\n"
                                          "all keys with default, range and meaning");
-    check->footer(check_example);
+    check->footer(
+        "Example, with one key of the deck overridden:\n"
+        "  steelyard check inputs/slab.yaml --set run.steps=500");
     add_deck(check, o);
     check->add_option("--ranks", o.ranks, "for a run on so many ranks, which need not be here")
         ->check(CLI::Range(1, 1'000'000))
@@ -216,7 +194,9 @@ void add_commands(CLI::App& cli, Options& o) {
     CLI::App* selftest = cli.add_subcommand("selftest",
                                             "compare short runs, with each set of kernels and\n"
                                             "over a restart, with results known for all machines");
-    selftest->footer(selftest_example);
+    selftest->footer(
+        "Example, on 4 ranks:\n"
+        "  mpiexec -n 4 steelyard selftest");
     selftest->add_option("--inputs", o.inputs,
                          "directory of the decks and of expected.csv\n"
                          "(default: that of this installation)");
@@ -249,7 +229,7 @@ std::string one_line(std::string text) {
 
 // The error in the words, or the text that they ask for.
 void parse(CLI::App& cli, std::vector<std::string> words, CommandLine& line) {
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::ranges::reverse(words);  // as CLI11 wants them
     try {
         cli.parse(words);
     } catch (const CLI::ExtrasError&) {
@@ -290,7 +270,7 @@ CommandLine read_command_line(int argc, char** argv) {
     std::vector<std::string> names;
     for (const CLI::App* command : cli.get_subcommands({})) names.push_back(command->get_name());
     if (words.empty()) line.error = fmt::format("no command; give one of {}, or --help", fmt::join(names, ", "));
-    else if (!words[0].starts_with("-") && std::find(names.begin(), names.end(), words[0]) == names.end())
+    else if (!words[0].starts_with("-") && std::ranges::find(names, words[0]) == names.end())
         line.error = fmt::format("unknown command {}; {}", quote(words[0]), suggestion(words[0], names));
     else parse(cli, std::move(words), line);
     if (!line.error.empty()) line.error = "command line: " + line.error;
@@ -303,14 +283,13 @@ void require_one_command(int argc, char** argv, const comm::Communicator& comm) 
     for (int i = 1; i < argc; ++i) mine += std::string(argv[i]) + '\n';
     std::string first = mine;
     comm.broadcast(first);
-    comm::require(comm, mine == first, [] {
-        return UsageError("command line: it is not the same on all ranks; start all of them with the same one");
-    });
+    refuse_unless<UsageError>(comm, mine == first,
+                              "command line: it is not the same on all ranks; start all of them with the same one");
 }
 
 }  // namespace
 
-Outcome carry_out(int argc, char** argv, const comm::Communicator& comm) {
+ExitStatus carry_out(int argc, char** argv, const comm::Communicator& comm) {
     require_one_command(argc, argv, comm);
     const CommandLine line = agreed(comm, [&] {
         CommandLine read = read_command_line(argc, argv);

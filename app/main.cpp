@@ -11,7 +11,6 @@
 #include "app/command_line.hpp"
 #include "app/common/errors.hpp"
 #include "app/common/heap.hpp"
-#include "app/common/say.hpp"
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
 #include "comm/communicator.hpp"
@@ -24,15 +23,15 @@ int run_program(int argc, char** argv, const comm::Communicator& world) {
     if (const std::string other = comm::other_launcher(world.size()); !other.empty()) {
         if (comm::speaks_for_launch(world.rank()))
             app::say(stderr,
-                     "steelyard: error: launcher: it says {}, but this program sees {}; start it with the "
-                     "mpiexec of the MPI that it was built with\n",
+                     "steelyard: error: launcher: it says {}, but this program sees {}; start it with the mpiexec of "
+                     "the MPI that it was built with\n",
                      other, app::counted(world.size(), "MPI rank"));
         return 2;
     }
     try {
-        const app::Outcome outcome = app::carry_out(argc, argv, world);
-        if (outcome.by_signal) comm::end_job(outcome.code);
-        return outcome.code;
+        const app::ExitStatus status = app::carry_out(argc, argv, world);
+        if (status.by_signal) comm::end_job(status.code);
+        return status.code;
     } catch (const std::exception& e) {
         return app::ended_by(e, world);
     }

@@ -27,8 +27,7 @@ std::vector<std::byte> packed(const std::vector<Travelling>& parcels) {
     std::vector<std::byte> all;
     all.reserve(bytes);
     for (const Travelling& p : parcels) {
-        const auto head = std::as_bytes(std::span(&p.head, 1));
-        all.insert(all.end(), head.begin(), head.end());
+        append(all, p.head);
         all.insert(all.end(), p.bytes.begin(), p.bytes.end());
     }
     return all;
@@ -75,9 +74,7 @@ std::vector<Parcel<std::byte>> exchange_parcels(const Team& team, std::vector<Pa
     std::vector<Bytes> sizes, lists;  // to receivers
     for (Parcel<std::byte>& p : parcels) {
         receivers.push_back(p.member);
-        const std::size_t size = p.list.size();
-        const auto bytes = std::as_bytes(std::span(&size, 1));
-        sizes.emplace_back(bytes.begin(), bytes.end());
+        append(sizes.emplace_back(), p.list.size());
         lists.push_back(std::move(p.list));
     }
     const std::unique_ptr<Channel> channel = team.channel();

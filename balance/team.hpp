@@ -144,6 +144,14 @@ private:
     };
 };
 
+/// Adds the bytes of a value.
+template <class T>
+void append(std::vector<std::byte>& bytes, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto its = std::as_bytes(std::span(&value, 1));
+    bytes.insert(bytes.end(), its.begin(), its.end());
+}
+
 /// The elements that lie in these bytes.
 template <class T>
 std::vector<T> elements_in(std::span<const std::byte> bytes) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,8 +47,11 @@ class Exchange final : public balance::Channel {
 public:
     /// One message for each rank, in ascending order.
     explicit Exchange(const Communicator& comm);
-    /// Messages as network.schedule says; they are added to `traffic`, if there is one. Both must stay.
-    Exchange(const Communicator& comm, const Network& network, Traffic* traffic = nullptr);
+    /// Called by lay_out() with the parts that this rank sends.
+    using Observer = std::function<void(std::span<const balance::Part> sent)>;
+    /// Messages as network.schedule says; they are added to `traffic`, if there is one. Both must stay. on_plan: may be
+    /// empty.
+    Exchange(const Communicator& comm, const Network& network, Traffic* traffic = nullptr, Observer on_plan = {});
     ~Exchange() override;
 
     /// Collective with Aggregate::node. Throws std::invalid_argument where network.schedule allows messages of 2^31
@@ -67,6 +71,7 @@ private:
     Communicator comm_;
     const Network* network_;
     Traffic* traffic_;
+    Observer on_plan_;
     std::unique_ptr<State> state_;
 };
 

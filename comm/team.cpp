@@ -8,15 +8,13 @@ namespace comm {
 namespace {
 
 void add_sized(std::span<const std::byte> bytes, std::vector<std::byte>& all) {
-    const auto size = static_cast<std::int64_t>(bytes.size());
-    const auto head = std::as_bytes(std::span(&size, 1));
-    all.insert(all.end(), head.begin(), head.end());
+    balance::append(all, std::ssize(bytes));
     all.insert(all.end(), bytes.begin(), bytes.end());
 }
 
 // Takes what add_sized() has added from the front of `all`.
 std::span<const std::byte> take_sized(std::span<const std::byte>& all) {
-    std::int64_t size = 0;
+    std::ptrdiff_t size = 0;
     std::memcpy(&size, all.data(), sizeof size);
     const auto bytes = all.subspan(sizeof size, static_cast<std::size_t>(size));
     all = all.subspan(sizeof size + bytes.size());

@@ -123,4 +123,19 @@ balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::Ran
             counted_reference(b.work.slow, b.noise, deck.system.seed, step, hosted)};
 }
 
+std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options) {
+    const std::int64_t each = options.processes_per_node > 0 ? options.processes_per_node : options.processes;
+    const std::int64_t nodes = (options.processes + each - 1) / each;
+    const auto given = static_cast<std::int64_t>(machine.core_speed.size());
+    if (given > 1 && given != nodes)
+        throw DeckError(
+            "machine.core_speed: {} values, but {} with {} a node make {}; give one of each node, or say by "
+            "balance.partition.processes_per_node how many processes a node has",
+            given, counted(options.processes, "process"), each, counted(nodes, "node"));
+    std::vector<double> speeds;
+    for (std::int64_t p = 0; p < options.processes; ++p)
+        speeds.push_back(Deck::Machine::at(machine.core_speed, p / each));
+    return speeds;
+}
+
 }  // namespace app

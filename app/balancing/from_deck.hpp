@@ -51,4 +51,8 @@ std::vector<double> counted_reference(const balance::Slowdown& slow, double nois
 /// The disturbance of a replay by its deck: noise on times, and times of the reference.
 balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::Range& hosted, std::int64_t step);
 
+/// Speed of each process, as the deck gives it for the process's node. Throws DeckError if the deck gives speeds of
+/// another number of nodes.
+std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options);
+
 }  // namespace app

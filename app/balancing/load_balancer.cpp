@@ -7,16 +7,16 @@
 #include <cmath>
 
 #include "app/balancing/from_deck.hpp"
-#include "app/balancing/machine.hpp"
 #include "app/common/heap.hpp"
 #include "balance/delivery.hpp"
+#include "balance/grid/field.hpp"
 #include "comm/clock.hpp"
 
 namespace app {
 namespace {
 
-balance::Policy policy_of(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
-                          const comm::Communicator& comm) {
+balance::Policy policy_with_widths(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
+                                   const comm::Communicator& comm) {
     balance::Policy policy = policy_of(deck.balance, processes, comm);
     policy.counting.cell_width = {1, 1, 1};
     for (int a = 0; a < grid.dimensions; ++a) policy.counting.cell_width[a] = deck.system.box[a] / grid.cells[a];
@@ -31,7 +31,7 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       timers_(timers),
       settings_(deck.balance),
       seed_(deck.system.seed),
-      setting_{team_, grid, {processes, comm.size()}, policy_of(deck, grid, processes, comm), meter_},
+      setting_{team_, grid, {processes, comm.size()}, policy_with_widths(deck, grid, processes, comm), meter_},
       state_(
           balance::make_balancing(setting_, deck.balance.constants, deck.balance.model,
                                   on() ? others_of(deck.balance, processes, comm) : std::vector<balance::Contender>{})),
@@ -218,6 +218,54 @@ void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
     if (!changed) return;
     const balance::Decomposition next = cut(owners.known(), owners.tile());
     engine.repartition(owners, next);
+}
+
+// What files and the table at the end of a run tell.
+
+std::vector<balance::ContenderCost> LoadBalancer::costs() const {
+    std::vector<balance::ContenderCost> costs;
+    for (const BalancedModel& b : state_.models)
+        if (!b.cost.each.empty()) costs.push_back(b.cost);
+    return costs;
+}
+
+std::optional<balance::Worth> LoadBalancer::worth() const {
+    if (!(state_.worth.measured > 0) || zones_.on()) return std::nullopt;
+    balance::Worth elapsed = state_.worth;
+    if (wall_)  // times of threads, for the number of threads that a mean rank has
+        for (double* seconds : {&elapsed.measured, &elapsed.perfect, &elapsed.possible, &elapsed.even})
+            *seconds /= wall_->mean_threads();
+    return elapsed;
+}
+
+std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
+    const std::vector<balance::CellCounts> counts =
+        balance::bring_home(team_, around_home(engine.tiles().shape()), {engine.tiles().cell_particles(), {}}, nullptr,
+                            meter_)
+            .counts;
+    const balance::Box home = setting_.home();
+    comm::FieldBlock<double> field{home, {}};
+    for (int z = home.lower[2]; z < home.upper[2]; ++z)
+        for (int y = home.lower[1]; y < home.upper[1]; ++y)
+            for (int x = home.lower[0]; x < home.upper[0]; ++x) {
+                const std::int64_t i = balance::place_in(home, x, y, z);
+                field.values.push_back(counts[i].n > 0 ? static_cast<double>(state_.load->load[i]) * state_.load->unit
+                                                       : 0.0);
+            }
+    return !home.empty() ? std::vector{std::move(field)} : std::vector<comm::FieldBlock<double>>{};
+}
+
+std::int64_t LoadBalancer::bytes() const {
+    std::size_t n = state_.load ? state_.load->load.capacity() * sizeof(std::int64_t) : 0;
+    for (const BalancedModel& b : state_.models)
+        n += (b.state.capacity() + b.watch.spent.capacity() + b.cost.each.capacity()) * sizeof(double);
+    return static_cast<std::int64_t>(n) + state_.speeds.bytes() + ownership_bytes();
+}
+
+std::int64_t LoadBalancer::ownership_bytes() const {
+    std::int64_t n = 0;
+    for (const BalancedModel& b : state_.models) n += b.partition.bytes() + b.splits.bytes();
+    return n;
 }
 
 }  // namespace app

@@ -6,7 +6,6 @@
 
 #include <cmath>
 
-#include "app/balancing/machine.hpp"
 #include "app/balancing/simulated_cost.hpp"
 #include "balance/grid/for_each.hpp"
 #include "comm/agreed.hpp"
@@ -43,7 +42,8 @@ void throw_too_much_work(const balance::TooMuchWork& error, const comm::Communic
 }
 
 WallClock::WallClock(const comm::Communicator& comm)
-    : mean_threads_(app::mean_threads(comm)), of_thread_(mean_threads_ / omp_get_max_threads()) {
+    : mean_threads_(static_cast<double>(comm.sum_of(omp_get_max_threads())) / comm.size()),
+      of_thread_(mean_threads_ / omp_get_max_threads()) {
     // All must come to the same decision.
     resolution_ = static_cast<double>(comm.max_of(std::llround(comm::thread_clock_resolution() * 1e9))) * 1e-9;
 }

@@ -53,7 +53,7 @@ void RankBorder::take_cells(const balance::Region& region, std::span<const std::
 }
 
 double RankBorder::grain() const {
-    const std::int64_t largest = strips_.empty() ? 0 : *std::max_element(strips_.begin(), strips_.end());
+    const std::int64_t largest = strips_.empty() ? 0 : *std::ranges::max_element(strips_);
     return total_ > 0 ? static_cast<double>(largest) / static_cast<double>(total_) : 0;
 }
 

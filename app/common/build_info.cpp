@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "app/common/build_info.hpp"
-
+// What this program says of itself: its sources, compiler and libraries.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <ctime>
+
+#include "app/common/json.hpp"
+#include "app/common/words.hpp"
 #include "comm/machine/libraries.hpp"
+#include "comm/simulation.hpp"
 #include "gpu/zone.hpp"
 #include "md/kernels/kernels.hpp"
 
@@ -12,14 +16,13 @@ namespace app {
 
 extern const char* const commit;  // found at each build by commit.cmake
 
-BuildInfo build_info() {
+namespace {
+
 #ifdef __clang__
-    const char* const compiler = "Clang " __clang_version__;
+constexpr const char* compiler = "Clang " __clang_version__;
 #else
-    const char* const compiler = "GCC " __VERSION__;
+constexpr const char* compiler = "GCC " __VERSION__;
 #endif
-    return {STEELYARD_VERSION, commit, compiler, comm::mpi_library(), comm::hdf5_library(), md::built_kernels()};
-}
 
 // Whether accelerators of kind cuda can be used, and which there are here.
 std::string cuda_text() {
@@ -29,13 +32,34 @@ std::string cuda_text() {
     return fmt::format("built in; here {} x {}", devices, gpu::accelerator_name(gpu::Backend::cuda, 0, 0));
 }
 
+std::string date_in_utc() {
+    const std::time_t now = std::time(nullptr);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+    return text;
+}
+
+}  // namespace
+
 std::string version_text() {
-    const BuildInfo b = build_info();
     return fmt::format(
         "steelyard {}\n  commit    {}\n  compiler  {}\n  MPI       {}\n  HDF5      {}\n  kernels   {}; here {}\n  CUDA "
         "     {}",
-        b.version, b.commit, b.compiler, b.mpi, b.hdf5, fmt::join(b.kernels, ", "), md::choose_kernels().isa,
-        cuda_text());
+        STEELYARD_VERSION, commit, compiler, comm::mpi_library(), comm::hdf5_library(),
+        fmt::join(md::built_kernels(), ", "), md::choose_kernels().isa, cuda_text());
+}
+
+void add_program(Json& j, const std::vector<std::string>& command_line) {
+    j["version"] = STEELYARD_VERSION;
+    j["build"] = {{"version", STEELYARD_VERSION}, {"commit", commit},
+                  {"compiler", compiler},         {"mpi", comm::mpi_library()},
+                  {"hdf5", comm::hdf5_library()}, {"kernels", md::built_kernels()}};
+    j["command_line"] = command_line;
+    j["date"] = date_in_utc();  // of the end
+    if (comm::simulated) {
+        j["simulated"] = true;  // all seconds below
+        j["platform"] = Json::parse(comm::simulated_platform());
+    }
 }
 
 }  // namespace app

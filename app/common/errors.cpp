@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "app/common/say.hpp"
+#include "app/common/words.hpp"
 #include "comm/file/file.hpp"
 #include "comm/session.hpp"
 #include "gpu/zone.hpp"

@@ -2,37 +2,48 @@
 // Errors outside the physics, with their exit codes. If all ranks agree on an error (comm/agreed.hpp), each rank ends
 // by itself, and rank 0 prints the reason. An error of one rank alone ends the whole job at once.
 #pragma once
+#include <fmt/format.h>
+
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "app/common/run_error.hpp"
 #include "comm/agreed.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {
 
-/// An error that ends the run with exit code `code`. what(): `WHERE: WHAT; REMEDY`, one line.
-struct RunError : std::runtime_error {
-    RunError(int exit_code, const std::string& what) : std::runtime_error(what), code(exit_code) {}
-    int code;
+/// A RunError by a text, or by a format and its values.
+template <int exit_code>
+struct ErrorOf : RunError {
+    explicit ErrorOf(const std::string& what) : RunError(exit_code, what) {}
+    template <class Value, class... More>
+    ErrorOf(fmt::format_string<Value, More...> what, Value&& value, More&&... more)
+        : ErrorOf(fmt::format(what, std::forward<Value>(value), std::forward<More>(more)...)) {}
 };
 
-/// A command that can't be carried out as it was given (exit code 2).
-struct UsageError : RunError {
-    explicit UsageError(const std::string& what) : RunError(2, what) {}
+/// A command that can't be carried out as it was given.
+struct UsageError : ErrorOf<2> {
+    using ErrorOf::ErrorOf;
 };
 
-/// A checkpoint or another input file cannot be used (exit code 3).
-struct InputError : RunError {
-    explicit InputError(const std::string& what) : RunError(3, what) {}
+/// A checkpoint or another input file cannot be used.
+struct InputError : ErrorOf<3> {
+    using ErrorOf::ErrorOf;
 };
 
-/// The output directory or a file in it cannot be written (exit code 5).
-struct OutputError : RunError {
-    explicit OutputError(const std::string& what) : RunError(5, what) {}
+/// The output directory or a file in it cannot be written.
+struct OutputError : ErrorOf<5> {
+    using ErrorOf::ErrorOf;
 };
+
+/// Throws comm::Agreed<Error> of the format and its values unless all ranks are `good`. Collective.
+template <class Error, class... Values>
+void refuse_unless(const comm::Communicator& comm, bool good, fmt::format_string<Values...> what, Values&&... values) {
+    comm::require(comm, good, [&] { return Error(fmt::format(what, std::forward<Values>(values)...)); });
+}
 
 /// The exit code and the line for an error of this program, its libraries or the standard library.
 comm::Failure failure_of(const std::exception& error);

@@ -14,7 +14,9 @@ namespace app {
 using Json = nlohmann::ordered_json;
 
 /// Names of files need not be UTF-8; other bytes are replaced.
-std::string text_of(const Json& j, int indent);
+inline std::string text_of(const Json& j, int indent) {
+    return j.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 inline Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 inline Json json_of(const comm::Spread& s) { return {{"min", s.min}, {"mean", s.mean}, {"max", s.max}}; }

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: MIT
 // The wording of what the program prints: counts with their nouns, lines that a terminal of 80 columns doesn't wrap.
 #pragma once
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace app {
+
+/// Prints formatted text; what can't be printed is dropped. A full disk behind a log, or a reader that has gone, is no
+/// reason to lose a run.
+template <class... T>
+void say(std::FILE* to, fmt::format_string<T...> format, T&&... values) {
+    std::fputs(fmt::format(format, std::forward<T>(values)...).c_str(), to);
+}
 
 /// A number with its noun: "1 rank", "2 ranks", "0 processes".
 std::string counted(std::int64_t n, std::string_view noun);
@@ -43,5 +54,19 @@ std::string lines_of(const std::vector<std::string>& items, std::string_view aft
 
 /// A sentence, broken between words into such lines.
 std::string wrapped(std::string_view sentence, std::string_view indent = "  ");
+
+/// Prints the items on lines, as lines_of().
+inline void say_lines(const std::vector<std::string>& items, std::string_view after = ",") {
+    say(stdout, "{}", lines_of(items, after));
+}
+
+/// Prints a note on the error output.
+template <class... T>
+void say_note(fmt::format_string<T...> format, T&&... values) {
+    say(stderr, "steelyard: note: {}\n", fmt::format(format, std::forward<T>(values)...));
+}
+
+/// The text of --version; its first line is `steelyard VERSION`.
+std::string version_text();
 
 }  // namespace app

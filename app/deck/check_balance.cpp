@@ -20,22 +20,22 @@ void for_each_contender(const Deck::Balance& b,
 void check_partitions(const Deck::Balance& b, const balance::Grid& grid, std::int64_t processes) {
     for_each_contender(b, [&](const balance::Contender& c, const std::string& section) {
         if (const std::int64_t most = balance::kind_of(c.partition).most_cells; grid.box().cells() > most)
-            throw DeckError(fmt::format("{}.partition.kind: {} takes at most {}, and there are {}; use another kind",
-                                        section, c.partition.kind, counted(most, "cell"), grid.box().cells()));
+            throw DeckError("{}.partition.kind: {} takes at most {}, and there are {}; use another kind", section,
+                            c.partition.kind, counted(most, "cell"), grid.box().cells());
         if (balance::kind_of(c.partition).follows_loads &&
             processes > balance::capacity(grid.box(), c.partition.min_width))
-            throw DeckError(fmt::format(
+            throw DeckError(
                 "{}.partition.min_width: {} cells do not hold {} of a width of {}; make it smaller or use fewer "
                 "processes",
                 section, along_axes(grid.cells, grid.dimensions), counted(processes, "patch"),
-                counted(c.partition.min_width, "cell")));
+                counted(c.partition.min_width, "cell"));
     });
 }
 
 void check_formats(const Deck::Output& output, const balance::Grid& grid) {
     if (!output.balance_formats.empty() && grid.box().cells() > balance::most_cells_of_a_graph)
-        throw DeckError(fmt::format("output.balance_formats: {}, and a graph holds at most {}; leave the key out",
-                                    counted(grid.box().cells(), "cell"), balance::most_cells_of_a_graph));
+        throw DeckError("output.balance_formats: {}, and a graph holds at most {}; leave the key out",
+                        counted(grid.box().cells(), "cell"), balance::most_cells_of_a_graph);
 }
 
 void check_balance(const Deck& deck, const Where& where) {
@@ -82,15 +82,14 @@ void check_needs(const SeriesLacks& lacks, const Deck& deck) {
     for_each_contender(deck.balance, [&](const balance::Contender& c, const std::string& section) {
         const auto model = balance::make_model(c.model, deck.balance.constants);
         if (!lacks.particles.empty() && model->needs_particles())
-            throw DeckError(fmt::format("{}.model: {}, which the model {} needs; add it, or use one of {}", section,
-                                        lacks.particles, c.model,
-                                        fmt::join(models_without_particles(deck.balance.constants), ", ")));
+            throw DeckError("{}.model: {}, which the model {} needs; add it, or use one of {}", section,
+                            lacks.particles, c.model,
+                            fmt::join(models_without_particles(deck.balance.constants), ", "));
         if (!lacks.ahead.empty() && model->wants_ahead())
-            throw DeckError(fmt::format("{}.model: {} for {}; use r1, or record it with this model", section,
-                                        lacks.ahead, c.model));
+            throw DeckError("{}.model: {} for {}; use r1, or record it with this model", section, lacks.ahead, c.model);
         if (!lacks.particles.empty() && c.partition.max_size > 0)
-            throw DeckError(fmt::format("{}.partition.max_particles_per_process: {}; add it, or leave the limit out",
-                                        section, lacks.particles));
+            throw DeckError("{}.partition.max_particles_per_process: {}; add it, or leave the limit out", section,
+                            lacks.particles);
     });
 }
 
@@ -100,13 +99,12 @@ void check_replay(const Deck& deck, const balance::Grid& grid, const SeriesLacks
     const Deck::Balance& b = deck.balance;
     if (!b.processes)
         throw DeckError(
-            "balance.processes: it is missing; give the number of processes that share the loads, as in "
-            "--set balance.processes=240");
+            "balance.processes: it is missing; give the number of processes that share the loads, as in --set "
+            "balance.processes=240");
     const std::int64_t cells = grid.box().cells();
     if (*b.processes < ranks || *b.processes > cells)
-        throw DeckError(
-            fmt::format("balance.processes: {} for {} on {}; use at least one per rank and at most one per cell",
-                        counted(*b.processes, "process"), counted(cells, "cell"), counted(ranks, "rank")));
+        throw DeckError("balance.processes: {} for {} on {}; use at least one per rank and at most one per cell",
+                        counted(*b.processes, "process"), counted(cells, "cell"), counted(ranks, "rank"));
     if (b.speeds == balance::SpeedSource::given)
         throw DeckError("balance.speeds: a replay has no machine that could give them; write measured or off");
     check_needs(lacks, deck);
@@ -117,12 +115,15 @@ void check_replay(const Deck& deck, const balance::Grid& grid, const SeriesLacks
             "balance.model=exact and balance.partition.sticky=false, without balance.noise and balance.work.slow");
 }
 
-void require_partition(std::int64_t step, const std::optional<balance::Infeasible>& dead_end) {
-    if (!dead_end) return;
-    throw DeckError(fmt::format(
+std::string no_partition(std::int64_t step, const balance::Infeasible& dead_end, const char* advice) {
+    return fmt::format(
         "balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; the smallest limit that "
-        "works now is {}; use it, or more processes",
-        step, counted(dead_end->parts, "process"), counted(dead_end->limit, "particle"), dead_end->smallest));
+        "works now is {}; {} more processes",
+        step, counted(dead_end.parts, "process"), counted(dead_end.limit, "particle"), dead_end.smallest, advice);
+}
+
+void require_partition(std::int64_t step, const std::optional<balance::Infeasible>& dead_end) {
+    if (dead_end) throw DeckError(no_partition(step, *dead_end, "use it, or"));
 }
 
 }  // namespace app

@@ -6,9 +6,9 @@
 #include <span>
 
 #include "app/deck/checks.hpp"
+#include "app/deck/deck.hpp"
 #include "app/deck/from_file.hpp"
 #include "app/deck/key.hpp"
-#include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
 #include "md/closest.hpp"
 #include "md/initial.hpp"
@@ -116,13 +116,12 @@ void check_random(const Deck& deck, const md::Body& body, std::size_t i, const W
                  "use a smaller spacing");
     }
     if (crowd > md::fullest)
-        fail(
-            where(path_in(s, i, "spacing")),
-            fmt::format("{} is too dense: its {}density times the spacing^{} is {:.3g}, and random places are found up "
-                        "to {}",
-                        md::body_name(s, i), profile.peak() > 1 ? "largest " : "", s.dimensions, crowd, md::fullest),
-            fmt::format("use a spacing of at most {:.3f}, or a lower density",
-                        std::floor(1000 * body.spacing * std::pow(md::fullest / crowd, 1.0 / s.dimensions)) / 1000));
+        fail(where(path_in(s, i, "spacing")),
+             fmt::format(
+                 "{} is too dense: its {}density times the spacing^{} is {:.3g}, and random places are found up to {}",
+                 md::body_name(s, i), profile.peak() > 1 ? "largest " : "", s.dimensions, crowd, md::fullest),
+             fmt::format("use a spacing of at most {:.3f}, or a lower density",
+                         std::floor(1000 * body.spacing * std::pow(md::fullest / crowd, 1.0 / s.dimensions)) / 1000));
 }
 
 void check_overlap(const md::System& s, std::span<const md::Body> bodies, std::size_t i, const Where& where) {

@@ -9,9 +9,9 @@
 #include <cmath>
 
 #include "app/common/words.hpp"
+#include "app/deck/deck.hpp"
 #include "app/deck/from_file.hpp"
 #include "app/deck/key.hpp"
-#include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
 #include "md/domain.hpp"
 #include "md/lattice.hpp"
@@ -212,7 +212,7 @@ void complete_output(Deck::Output& output, const Where& where) {
     if (output.trajectory_columns.empty())
         fail(where("output.trajectory_columns"), "output.trajectory_columns is empty",
              "name at least one of position, velocity, force");
-    std::sort(output.trajectory_columns.begin(), output.trajectory_columns.end());  // their order means nothing
+    std::ranges::sort(output.trajectory_columns);  // their order means nothing
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ struct SeriesLacks {
 /// Throws DeckError where the section balance does not suit a replay of a load series. grid: of the series.
 void check_replay(const Deck& deck, const balance::Grid& grid, const SeriesLacks& lacks, bool optimum, int ranks);
 
+/// The message if no partition keeps the limit of particles. advice: what helps, without "more processes".
+std::string no_partition(std::int64_t step, const balance::Infeasible& dead_end, const char* advice);
+
 /// Throws DeckError if no partition keeps the limit of particles.
 void require_partition(std::int64_t step, const std::optional<balance::Infeasible>& dead_end);
 

@@ -12,7 +12,6 @@
 #include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
 #include "app/deck/machine_file.hpp"
-#include "app/deck/settings.hpp"
 #include "app/deck/wording.hpp"
 #include "app/deck/yaml_tree.hpp"
 #include "comm/file/durable.hpp"

@@ -10,15 +10,45 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/deck/deck.hpp"
-#include "app/deck/value.hpp"
 #include "app/deck/wording.hpp"
+#include "app/deck/yaml_tree.hpp"
 #include "balance/words.hpp"
 
 namespace app {
+
+/// Allowed values of a number: low <= x <= high, or low < x <= high with `above`; unless 0, multiples of `multiple_of`.
+struct NumberRange {
+    double low, high;
+    bool above = false;
+    int multiple_of = 0;
+};
+
+/// Allowed values in words, as in "a number above 0 and at most 1", "one of wall, work".
+std::string allowed(const NumberRange& range);
+std::string allowed(std::int64_t low, std::int64_t high);
+std::string allowed(const std::vector<std::string>& words);
+
+/// Readers of single values; path names the key in messages. A number is decimal, finite, without leading zeros; an
+/// integer may be written as 1e6 or 2.0 as long as it is one. Throw DeckError.
+double to_number(const Node& node, const std::string& path, const NumberRange& range);
+std::int64_t to_integer(const Node& node, const std::string& path, std::int64_t low, std::int64_t high);
+std::uint64_t to_unsigned(const Node& node, const std::string& path);
+/// One of `words`.
+const std::string& to_word(const Node& node, const std::string& path, const std::vector<std::string>& words);
+/// The elements; `count` of them unless 0, or `or_count` of them. example: such a list.
+const std::vector<Node>& to_list(const Node& node, const std::string& path, std::size_t count, std::string_view example,
+                                 std::size_t or_count = 0);
+
+/// Is it this word? "null": nothing.
+bool is_word(const Node& node, std::string_view word);
+
+/// The shortest text that reads back to the same bits. Without a dot, readers of YAML 1.1 take 2e-09 for text: 2.0e-09.
+std::string number_text(double x);
 
 /// A value has `read` and `text`; a section has `keys`; a list of sections has `read` and `elements`. A key is bound to
 /// members of one deck, which must outlive it.
@@ -249,5 +279,19 @@ Key required(Key key, std::string remedy);
 Key may_change(Key key);
 /// `key`, refused where why() isn't empty.
 Key unless(Key key, std::function<std::string()> why, std::string way_out);
+
+/// For unless(): empty if x has one of the values, else the words, with the word of x in the place of {}.
+template <class Enum>
+std::function<std::string()> unlike(const Enum& x, std::vector<Enum> values, std::string words) {
+    return [&x, values = std::move(values), words = std::move(words)] {
+        const bool has = std::ranges::find(values, x) != values.end();
+        return has ? std::string() : fmt::format(fmt::runtime(words), balance::word_of(x));
+    };
+}
+/// `key`, which has its present value by default, unless another default or none is known.
+inline Key with_default(Key key) {
+    if (key.standard.empty() && key.missing.empty()) key.standard = fmt::format("`{}`", key.text());
+    return key;
+}
 
 }  // namespace app

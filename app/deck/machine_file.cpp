@@ -6,7 +6,7 @@
 
 #include "app/deck/checks.hpp"
 #include "app/deck/key.hpp"
-#include "app/deck/settings.hpp"
+#include "app/deck/yaml_tree.hpp"
 
 namespace app {
 namespace {
@@ -53,7 +53,7 @@ std::vector<Key> cost_keys(predict::Machine& m) {
 std::vector<Key> keys_of(MachineFile& m) {
     const auto none = [&m] {
         const std::vector<std::int64_t>& n = m.nodes.accelerators_per_node;
-        return std::all_of(n.begin(), n.end(), [](std::int64_t each) { return each == 0; });
+        return std::ranges::all_of(n, [](std::int64_t each) { return each == 0; });
     };
     std::vector<Key> keys{text("name", m.costs.name, "a text", "what it is called")};
     for (Key& key : machine_keys(m.nodes)) {
@@ -71,7 +71,7 @@ std::vector<Key> keys_of(MachineFile& m) {
 }
 
 bool has_any(const Node& root, const std::vector<std::string>& keys) {
-    return std::any_of(keys.begin(), keys.end(), [&root](const std::string& key) { return root.find(key) != nullptr; });
+    return std::ranges::any_of(keys, [&root](const std::string& key) { return root.find(key) != nullptr; });
 }
 
 void check(const MachineFile& machine, const Node& root, const std::string& shown) {

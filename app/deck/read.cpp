@@ -9,7 +9,6 @@
 #include "app/deck/checks.hpp"
 #include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
-#include "app/deck/settings.hpp"
 #include "app/deck/wording.hpp"
 #include "app/deck/yaml_tree.hpp"
 
@@ -36,7 +35,7 @@ void check_names(const Node& node, const std::vector<Key>& keys, const std::stri
              fmt::format("use the keys {}", fmt::join(known, ", ")));
     for (const NodeEntry& e : node.entries) {
         const std::string here = below(path, e.key);
-        const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == e.key; });
+        const auto key = std::ranges::find_if(keys, [&](const Key& k) { return k.name == e.key; });
         if (key == keys.end()) {
             const std::string home = home_of(e.key, all);
             fail(e.where, fmt::format("unknown key {}{}", quote(e.key), path.empty() ? "" : " in " + path),
@@ -60,8 +59,8 @@ void read_keys(const Node& section, const std::vector<Key>& keys, const std::str
         }
         if (!excluded.empty()) {
             // Kinds of a potential may have parameters of the same name.
-            if (std::any_of(keys.begin(), keys.end(),
-                            [&](const Key& k) { return k.name == key.name && (!k.excluded || k.excluded().empty()); }))
+            if (std::ranges::any_of(
+                    keys, [&](const Key& k) { return k.name == key.name && (!k.excluded || k.excluded().empty()); }))
                 continue;
             fail(given->value.where, fmt::format("{} {}", here, excluded), key.way_out);
         }

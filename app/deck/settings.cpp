@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "app/deck/settings.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
@@ -9,6 +7,7 @@
 
 #include "app/common/words.hpp"
 #include "app/deck/wording.hpp"
+#include "app/deck/yaml_tree.hpp"
 
 namespace app {
 namespace {

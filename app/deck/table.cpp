@@ -4,8 +4,8 @@
 // A restart keeps every key that isn't marked by may_change().
 #include <cctype>
 
+#include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
-#include "app/deck/limits.hpp"
 #include "app/deck/outputs.hpp"
 
 namespace app {
@@ -111,7 +111,7 @@ Key name_key(std::string& name) {
         const auto fits = [&](char c) { return plain(c) || std::string("_-.+").find(c) != std::string::npos; };
         const std::string& text = node.text;
         if (node.kind != Node::Kind::scalar || text.empty() || text.size() > 60 || !plain(text[0]) ||
-            !std::all_of(text.begin(), text.end(), fits))
+            !std::ranges::all_of(text, fits))
             fail(node.where, fmt::format("{} must be {}", path, allowed), "as in name: r1_menon");
         for (const char* reserved : {"none", "step", "speeds"})
             if (text == reserved) fail(node.where, fmt::format("{} can't be {}", path, text), "use another name");

@@ -3,8 +3,8 @@
 // none of them in its effective deck.
 #include <fmt/format.h>
 
+#include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
-#include "app/deck/limits.hpp"
 
 namespace app {
 namespace {
@@ -19,13 +19,9 @@ Key gravity_key(Deck::System& s) {
 }
 
 // A key that only some kinds of thermostat have; so does the effective deck.
-Key with_kinds(const md::Thermostat& t, std::vector<md::ThermostatKind> kinds, Key key) {
-    key.standard = fmt::format("`{}`", key.text());
-    const auto why = [&t, kinds] {
-        const bool has = std::find(kinds.begin(), kinds.end(), t.kind) != kinds.end();
-        return has ? std::string() : fmt::format("is no key of kind {}", balance::word_of(t.kind));
-    };
-    return unless(std::move(key), why, fmt::format("remove it, or write kind: {}", balance::word_of(kinds[0])));
+Key with_kinds(const md::Thermostat& t, const std::vector<md::ThermostatKind>& kinds, Key key) {
+    return unless(with_default(std::move(key)), unlike(t.kind, kinds, "is no key of kind {}"),
+                  fmt::format("remove it, or write kind: {}", balance::word_of(kinds[0])));
 }
 
 std::vector<Key> thermostat_keys(md::Thermostat& t) {
@@ -50,15 +46,13 @@ constexpr double fastest_face = 1000;  // what it hits becomes up to twice as fa
 // A wall has a potential or moves.
 std::vector<Key> wall_keys(md::Wall& w, Deck::System&) {
     const auto of_potential = [&w](Key key) {
-        if (key.standard.empty()) key.standard = fmt::format("`{}`", key.text());
         return unless(
-            std::move(key), [&w] { return w.epsilon > 0 ? "" : "is there without epsilon"; },
+            with_default(std::move(key)), [&w] { return w.epsilon > 0 ? "" : "is there without epsilon"; },
             "give epsilon, or remove it");
     };
     const auto of_motion = [&w](Key key) {
-        key.standard = fmt::format("`{}`", key.text());
         return unless(
-            std::move(key), [&w] { return w.moves() ? "" : "is there without velocity"; },
+            with_default(std::move(key)), [&w] { return w.moves() ? "" : "is there without velocity"; },
             "give velocity, or remove it");
     };
     Key velocity = unless(
@@ -84,9 +78,9 @@ std::vector<Key> external_keys(Deck::System& s) {
     constexpr std::size_t faces = 6;
     return {
         gravity_key(s),
-        section_list("walls", s.walls, s, faces, wall_keys, "walls: [{face: y_lower, epsilon: 1}]",
-                     "faces that attract or repel, or move; the others of an axis that is not periodic reflect: "
-                     "docs/forces.md"),
+        section_list(
+            "walls", s.walls, s, faces, wall_keys, "walls: [{face: y_lower, epsilon: 1}]",
+            "faces that attract or repel, or move; the others of an axis that is not periodic reflect: docs/forces.md"),
         section("thermostat", "not reversible: docs/forces.md", thermostat_keys(s.thermostat)),
     };
 }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
-#include "app/deck/limits.hpp"
 
 namespace app {
 namespace {
@@ -93,10 +93,9 @@ std::vector<Key> comm_keys(Deck::Comm& c) {
     return {
         word("order", c.order,
              "of the messages that a rank sends: by the receivers' numbers, or by the distance of their nodes"),
-        word(
-            "aggregate", c.aggregate,
-            "none: one message for each pair of patches; process: one for each rank; node: small ones for all ranks of "
-            "a node go to one of them; auto: only small ones are merged"),
+        word("aggregate", c.aggregate,
+             "none: one message for each pair of patches; process: one for each rank; node: small ones for all ranks "
+             "of a node go to one of them; auto: only small ones are merged"),
         integer("threshold_bytes", c.threshold_bytes, 1, most_bytes,
                 "of a message, with auto; smaller contents are small, with node; auto: what MPI sends at once, at most "
                 "16384",
@@ -116,12 +115,8 @@ std::vector<Key> comm_keys(Deck::Comm& c) {
 
 std::vector<Key> load_keys(Deck::Load& l) {
     const auto only = [&l](Key key, std::vector<LoadKind> kinds, std::string way_out) {
-        const auto why = [&l, kinds] {
-            return std::find(kinds.begin(), kinds.end(), l.kind) != kinds.end() ? ""
-                                                                                : "has no meaning for this load.kind";
-        };
-        if (key.missing.empty()) key.standard = "`" + key.text() + "`";
-        return unless(std::move(key), why, std::move(way_out));
+        return unless(with_default(std::move(key)),
+                      unlike(l.kind, std::move(kinds), "has no meaning for this load.kind"), std::move(way_out));
     };
     return {
         word("kind", l.kind,

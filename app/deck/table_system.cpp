@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
-#include "app/deck/limits.hpp"
 #include "md/potential.hpp"
 
 namespace app {
@@ -98,10 +98,9 @@ std::vector<Key> slab_keys(md::Body& s, Deck::System& system) {
                           "of the lattice along each axis; particles in one: hexagonal 2, sc 1, bcc 2, fcc 4, hcp 4"),
         corner("lower", s.lower, "corner, sigma; without cells"),
         corner("upper", s.upper, "opposite corner, sigma; without cells"),
-        without_cells(
-            one_of("shape", s.shape, {md::BodyShape::box, md::BodyShape::ball},
-                   "box between the corners; ball (2D: disc): inscribed in that box, whose sides are then equal, "
-                   "with a particle at its centre; without cells")),
+        without_cells(one_of("shape", s.shape, {md::BodyShape::box, md::BodyShape::ball},
+                             "box between the corners; ball (2D: disc): inscribed in that box, whose sides are then "
+                             "equal, with a particle at its centre; without cells")),
         lattice_key(s, system),
         density_key(s),
     };
@@ -134,15 +133,12 @@ std::vector<Key> shape_keys(md::Body& body, Deck::System& system) {
     using enum md::BodyShape;
     constexpr NumberRange size{0, longest_side, true};
     const auto of = [&body](std::vector<md::BodyShape> shapes, Key key, const char* as_in) {
-        const auto why = [&body, shapes] {
-            const bool has = std::find(shapes.begin(), shapes.end(), body.shape) != shapes.end();
-            return has ? std::string() : fmt::format("is no key of a {}", balance::word_of(body.shape));
-        };
         std::vector<std::string> words;
         for (const md::BodyShape shape : shapes) words.emplace_back(balance::word_of(shape));
         key.allowed += ", with shape: " + fmt::format("{}", fmt::join(words, " or "));
         if (key.missing.empty() && *as_in) key = required(std::move(key), std::string("give it, as in ") + as_in);
-        return unless(std::move(key), why, "remove it, or use another shape");
+        return unless(std::move(key), unlike(body.shape, shapes, "is no key of a {}"),
+                      "remove it, or use another shape");
     };
     const auto point = [&](const char* name, std::array<double, 3>& at, const char* meaning) {
         return numbers_per_axis(name, at, system, anywhere, "[10.0, 20.0]", meaning);
@@ -196,9 +192,7 @@ std::vector<Key> from_keys(md::StateFile& from) {
 
 // A key, or a section, of bodies that are filled so.
 Key only_with(md::Fill fill, const md::Body& body, Key key) {
-    key.excluded = [&body, fill] {
-        return body.fill == fill ? std::string() : fmt::format("is no key of fill: {}", balance::word_of(body.fill));
-    };
+    key.excluded = unlike(body.fill, {fill}, "is no key of fill: {}");
     key.way_out = fmt::format("remove it, or write fill: {}", balance::word_of(fill));
     return key;
 }
@@ -216,11 +210,8 @@ Key profile_key(md::Body& body) {
     const auto of = [&p, there](md::ProfileKind kind, Key key) {
         const std::string word(balance::word_of(kind));
         key.allowed += ", with kind: " + word;
-        key.standard = "`" + key.text() + "`";
-        const auto why = [&p, kind] {
-            return p.kind == kind ? std::string() : fmt::format("is no key of kind: {}", balance::word_of(p.kind));
-        };
-        return there(unless(std::move(key), why, "remove it, or write kind: " + word));
+        return there(unless(with_default(std::move(key)), unlike(p.kind, {kind}, "is no key of kind: {}"),
+                            "remove it, or write kind: " + word));
     };
     Key kind = word("kind", p.kind, "how density varies from the lower to the upper end of the body");
     Key axis = word("axis", p.axis, "along which it varies");
@@ -311,11 +302,10 @@ std::vector<Key> system_keys(Deck::System& s) {
                                "each axis: periodic or reflecting"),
         std::move(seed),
         section("potential", "", potential_keys(s.potential)),
-        section(
-            "from",
-            "all particles from a file, in place of slabs and bodies: docs/states.md; what is needed of it is found "
-            "by the program",
-            from_keys(s.from)),
+        section("from",
+                "all particles from a file, in place of slabs and bodies: docs/states.md; what is needed of it is "
+                "found by the program",
+                from_keys(s.from)),
         bodies_key("slabs", s.slabs, s, most_slabs, slab_keys, "slabs: [{lower: [0, 0], upper: [50, 50]}]",
                    "each by its corners, with a gap of about sigma to the next one, or by cells with box: fit"),
         bodies_key("bodies", s.bodies, s, most_bodies, body_keys,

@@ -38,7 +38,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 void fail(std::string_view where, std::string_view what, std::string_view remedy) {
-    throw DeckError(fmt::format("{}: {}; {}", where, what, remedy));
+    throw DeckError("{}: {}; {}", where, what, remedy);
 }
 
 std::string printable(std::string_view text) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
 
@@ -26,6 +28,20 @@ void add(std::string& out, const std::vector<Key>& keys, const std::string& firs
         out += its;
         indent = below;
     }
+}
+
+struct Value {
+    std::string path, text;
+    bool may_change;
+};
+
+std::vector<Value> values_of(Deck deck) {
+    std::vector<Value> values;
+    for_each_key(deck_keys(deck), [&](const std::string& path, const Key& key, bool may_change) {
+        const std::string text = key.text ? key.text() : "";
+        if (!text.empty()) values.push_back({path, text, may_change});
+    });
+    return values;
 }
 
 }  // namespace
@@ -57,6 +73,21 @@ std::string to_yaml(const Deck& deck) {
     return "# Effective deck: every key. Reduced Lennard-Jones units: length sigma, energy epsilon, mass m, time "
            "tau.\n" +
            yaml_of(deck_keys(copy));
+}
+
+std::vector<DeckChange> changes(const Deck& before, const Deck& now) {
+    const std::vector<Value> old_values = values_of(before), new_values = values_of(now);
+    const auto find = [](const std::vector<Value>& values, const std::string& path) {
+        const auto at = std::ranges::find_if(values, [&](const Value& v) { return v.path == path; });
+        return at == values.end() ? std::string() : at->text;
+    };
+    std::vector<DeckChange> out;
+    for (const auto& [path, value, may_change] : new_values)
+        if (const std::string old_value = find(old_values, path); old_value != value)
+            out.push_back({path, old_value, value, !may_change && value != "auto"});
+    for (const auto& [path, value, may_change] : old_values)
+        if (find(new_values, path).empty()) out.push_back({path, value, "", !may_change});
+    return out;
 }
 
 }  // namespace app

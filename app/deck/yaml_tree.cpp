@@ -191,7 +191,7 @@ private:
 }  // namespace
 
 const NodeEntry* Node::find(std::string_view key) const {
-    const auto it = std::find_if(entries.begin(), entries.end(), [&](const NodeEntry& e) { return e.key == key; });
+    const auto it = std::ranges::find_if(entries, [&](const NodeEntry& e) { return e.key == key; });
     return it == entries.end() ? nullptr : &*it;
 }
 

@@ -47,6 +47,13 @@ struct Origin {
 /// Parses one YAML document; an empty text gives a null. Throws DeckError.
 Node parse_tree(const std::string& text, const Origin& origin);
 
+/// Puts the value of `key.path=value` into the tree and adds missing keys. A list's elements are numbered from 0.
+/// Messages locate added values at `--set key.path`. Throws DeckError. The schema checks the keys.
+void apply_setting(Node& root, const std::string& setting);
+
+/// Where the value at a dotted path stands, or what is nearest to it if it is missing. file: for an empty path.
+std::string locate(const Node& root, const std::string& path, const std::string& file);
+
 /// "a number or text", "a list" ...: what a node is, for messages.
 std::string describe(const Node& node);
 

@@ -11,7 +11,6 @@
 
 #include "app/engine/engine_of.hpp"
 #include "app/engine/migration.hpp"
-#include "app/engine/random_fill.hpp"
 #include "app/engine/thread_schedule.hpp"
 #include "md/initial.hpp"
 

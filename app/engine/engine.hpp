@@ -10,7 +10,6 @@
 
 #include "app/common/timers.hpp"
 #include "app/engine/agreement.hpp"
-#include "app/engine/pass_options.hpp"
 #include "app/engine/setup.hpp"
 #include "app/engine/tile_set.hpp"
 #include "comm/exchange.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/engine/pass_options.hpp"
+#include "app/engine/setup.hpp"
 #include "app/engine/stopwatch.hpp"
 #include "app/engine/tiles.hpp"
 #include "md/observables.hpp"

@@ -37,7 +37,7 @@ template <int D>
 Halo<D>::Halo(const Setup& setup, Tiles<D>& tiles, const balance::Decomposition& decomposition)
     : setup_(setup),
       tiles_(tiles),
-      border_(setup, tiles),
+      blocks_(setup, tiles),
       counts_(make_channel(setup, tiles.comm(), "ghost_counts", &traffic_)),
       positions_(make_channel(setup, tiles.comm(), "ghosts", &traffic_)) {
     plan(decomposition);
@@ -69,7 +69,7 @@ void Halo<D>::plan(const balance::Decomposition& decomposition) {
     }
     for (const Move& m : seen.local)
         if (!touches_block(m)) seen_.local[tiles_.place_of(m.target)].push_back(m);
-    border_.plan(across);
+    blocks_.plan(across);
     counted_.links = std::move(counted.links);
     seen_.links = std::move(seen.links);
     for (const balance::Link<Move>& link : counted_.links) {
@@ -86,7 +86,7 @@ void Halo<D>::plan(const balance::Decomposition& decomposition) {
 template <int D>
 std::int64_t Halo<D>::plan_bytes() const {
     const auto of = [](const auto& list) { return static_cast<std::int64_t>(list.capacity() * sizeof(list[0])); };
-    std::int64_t n = of(halo_boxes_) + of(halo_owners_) + of(remote_) + border_.plan_bytes();
+    std::int64_t n = of(halo_boxes_) + of(halo_owners_) + of(remote_) + blocks_.plan_bytes();
     for (const Around* around : {&counted_, &seen_}) {
         n += of(around->links) + of(around->local);
         for (const balance::Link<Move>& link : around->links) n += of(link.outgoing) + of(link.incoming);
@@ -165,7 +165,7 @@ void Halo<D>::emigrate_from_blocks(std::vector<std::vector<md::Particle<D>>>& to
 
 template <int D>
 void Halo<D>::lay_slots() {
-    border_.lay_slots();
+    blocks_.lay_slots();
     parallel_for(tiles_.on_cpu(), [&](std::size_t t) { tiles_[t].lay_slots(); });
 }
 
@@ -188,7 +188,7 @@ void Halo<D>::copy_counts() {
             });
         }
     });
-    border_.exchange_counts();
+    blocks_.exchange_counts();
     counts_.finish(on_all_threads, [&](const Move& m, const std::int32_t* from) {
         md::Tile<D>& target = tiles_[tiles_.place_of(m.target)];
         const balance::Box to = in_target_coordinates<D>(setup_.domain, m).box;

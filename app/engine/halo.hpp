@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/engine/border.hpp"
+#include "app/engine/block_halo.hpp"
 #include "app/engine/tiles.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/transfer.hpp"
@@ -49,7 +49,7 @@ public:
     /// Copies the ghosts of tile t that other tiles of this rank own.
     void fill_from_this_rank(std::size_t t);
     /// Copies ghosts between the tiles and the blocks of this rank, which must not be at work.
-    void cross_border() { border_.exchange_positions(); }
+    void cross_border() { blocks_.exchange_positions(); }
 
     /// Has tile t ghosts from other ranks?
     bool remote(std::size_t t) const { return remote_[t]; }
@@ -77,7 +77,7 @@ private:
     std::vector<char> remote_;
     std::vector<std::int32_t> due_;      // by tile: moves that bring ghosts from other ranks
     std::vector<std::int32_t> missing_;  // which of them have not arrived
-    Border<D> border_;
+    BlockHalo<D> blocks_;
     comm::Traffic traffic_;
     balance::Transfer<balance::Move, std::int32_t> counts_;
     balance::Transfer<balance::Move, md::Packed<D>> positions_;

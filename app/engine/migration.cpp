@@ -3,7 +3,6 @@
 // of particles are sent ahead. Particles from a file come in any order and are looked up one by one.
 #include "app/engine/migration.hpp"
 
-#include <cstring>
 #include <map>
 #include <span>
 #include <utility>
@@ -132,17 +131,10 @@ void distribute(Tiles<D>& tiles, const Setup& setup, const balance::Decompositio
     for (const md::Particle<D>& p : particles) {
         look_up(p);
         const int rank = owners.rank_of(id.process);
-        if (rank == comm.rank()) {
-            by_tile[tiles.place_of(id)].push_back(p);
-        } else {
-            const auto bytes = std::as_bytes(std::span(&p, 1));
-            to_rank[rank].insert(to_rank[rank].end(), bytes.begin(), bytes.end());
-        }
+        if (rank == comm.rank()) by_tile[tiles.place_of(id)].push_back(p);
+        else balance::append(to_rank[rank], p);
     }
-    const std::vector<std::byte> received = comm.all_to_all(to_rank);
-    for (std::size_t at = 0; at < received.size(); at += sizeof(md::Particle<D>)) {
-        md::Particle<D> p;
-        std::memcpy(&p, received.data() + at, sizeof p);
+    for (const md::Particle<D>& p : balance::elements_in<md::Particle<D>>(comm.all_to_all(to_rank))) {
         look_up(p);
         by_tile[tiles.place_of(id)].push_back(p);
     }

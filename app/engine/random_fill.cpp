@@ -2,14 +2,13 @@
 // All ranks together find the end of the trials. They double the epochs until the body is full. Then a bisection over
 // the marks of the last epoch finds the moment of the body's last particle. Ids follow the blocks, so they do not
 // depend on the number of ranks.
-#include "app/engine/random_fill.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "app/common/errors.hpp"
+#include "app/common/run_error.hpp"
+#include "app/engine/migration.hpp"
 #include "app/engine/thread_schedule.hpp"
 #include "comm/agreed.hpp"
 #include "md/initial.hpp"
@@ -34,11 +33,11 @@ std::optional<md::Moment> moment_of(std::int64_t wanted, const Blocks& blocks, i
     for (const auto& block : blocks)
         for (const md::Placed& p : block)
             if (p.when.epoch == last) marks.push_back(p.when.mark);
-    std::sort(marks.begin(), marks.end());
+    std::ranges::sort(marks);
     std::uint64_t mark = 0;
     for (int bit = 63; bit >= 0; --bit) {  // the largest mark before which fewer than `wanted` lie
         const std::uint64_t next = mark | std::uint64_t{1} << bit;
-        const std::int64_t before = std::lower_bound(marks.begin(), marks.end(), next) - marks.begin();
+        const std::int64_t before = std::ranges::lower_bound(marks, next) - marks.begin();
         if (comm.sum_of(before) < wanted) mark = next;
     }
     return md::Moment{last, mark};
@@ -59,8 +58,9 @@ Blocks full(md::RandomFilling& filling, std::int64_t wanted, const std::string& 
         for (const auto& block : blocks) found += static_cast<std::int64_t>(block.size());
         found = comm.sum_of(found);
         comm::require(comm, epochs < filling.most_epochs(), [&] {
-            return UsageError(name + ": " + std::to_string(found) + " of " + std::to_string(wanted) +
-                              " particles have found a place at this spacing; use a smaller one, or fewer particles");
+            return RunError(2,
+                            name + ": " + std::to_string(found) + " of " + std::to_string(wanted) +
+                                " particles have found a place at this spacing; use a smaller one, or fewer particles");
         });
     }
 }

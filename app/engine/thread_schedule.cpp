@@ -45,14 +45,14 @@ struct Item {
 };
 
 // The items of one thread.
-struct Share {
+struct ThreadItems {
     std::vector<Item> items;
     std::int64_t weight = 0;
 };
 
 // Consecutive items for each thread.
-std::vector<Share> consecutive(const std::vector<Item>& items, std::size_t threads) {
-    std::vector<Share> shares(threads);
+std::vector<ThreadItems> consecutive(const std::vector<Item>& items, std::size_t threads) {
+    std::vector<ThreadItems> shares(threads);
     double total = 0, sum = 0;
     for (const Item& item : items) total += static_cast<double>(item.weight);
     std::size_t t = 0;
@@ -69,8 +69,8 @@ std::vector<Share> consecutive(const std::vector<Item>& items, std::size_t threa
 
 // The heaviest share exchanges an item with the lightest one, or gives one away, as long as they differ by more than a
 // percent and come much closer. An item that changes its thread leaves the caches; so does all that is stolen.
-void even_out(std::vector<Share>& shares) {
-    const auto lighter = [](const Share& a, const Share& b) { return a.weight < b.weight; };
+void even_out(std::vector<ThreadItems>& shares) {
+    const auto lighter = [](const ThreadItems& a, const ThreadItems& b) { return a.weight < b.weight; };
     for (;;) {
         const auto [least, most] = std::minmax_element(shares.begin(), shares.end(), lighter);
         const std::int64_t gap = most->weight - least->weight;
@@ -93,7 +93,7 @@ void even_out(std::vector<Share>& shares) {
         } else {
             std::swap(most->items[given], least->items[taken]);
         }
-        for (Share* share : {&*least, &*most}) {
+        for (ThreadItems* share : {&*least, &*most}) {
             share->weight = 0;
             for (const Item& item : share->items) share->weight += item.weight;
         }
@@ -107,12 +107,11 @@ ThreadSchedule split_by_weight(std::vector<std::size_t> items, std::size_t threa
     if (threads == 1) return {items, {0, items.size()}};
     std::vector<Item> weighed;
     for (const std::size_t i : items) weighed.push_back({i, weight_of(i)});
-    std::vector<Share> shares = consecutive(weighed, threads);
+    std::vector<ThreadItems> shares = consecutive(weighed, threads);
     even_out(shares);
     ThreadSchedule schedule;
-    for (Share& share : shares) {
-        std::stable_sort(share.items.begin(), share.items.end(),
-                         [](const Item& a, const Item& b) { return a.weight > b.weight; });
+    for (ThreadItems& share : shares) {
+        std::ranges::stable_sort(share.items, [](const Item& a, const Item& b) { return a.weight > b.weight; });
         for (const Item& item : share.items) schedule.items.push_back(item.index);
         schedule.first.push_back(schedule.items.size());
     }

@@ -128,7 +128,7 @@ void Tiles<D>::fill(std::span<const md::Body> bodies, std::span<const std::int64
             md::to_drift<D>(bodies[i], std::span<const md::Int128, D>(&sums[D * i], D), first_id[i + 1] - first_id[i]);
     parallel_for(tiles_.size(), [&](std::size_t t) {
         tiles_[t].change_velocities([&](const md::Particle<D>& p) {
-            return change[std::upper_bound(first_id.begin(), first_id.end(), p.id) - first_id.begin() - 1];
+            return change[std::ranges::upper_bound(first_id, p.id) - first_id.begin() - 1];
         });
     });
 }

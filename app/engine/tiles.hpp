@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Storage of the tiles of this rank and of the particles in them. Particles and positions travel between tiles in
-// halo.hpp, border.hpp and migration.hpp. Forces are computed in force_pass.hpp.
+// halo.hpp, block_halo.hpp and migration.hpp. Forces are computed in force_pass.hpp.
 //
 // A tile that an accelerator computes is a block. A gpu::Zone stores the particles of a block. Each block also has an
 // md::Tile in the memory of the CPU, for copies of these particles. The md::Tile is empty, except while a caller reads

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/output/results.hpp"
 
-#include "app/output/formats/lbaf.hpp"
-#include "app/output/formats/metis_graph.hpp"
+#include "app/output/formats/balance_formats.hpp"
 #include "app/output/series/series.hpp"
 
 namespace app {

@@ -82,10 +82,10 @@ Particles gathered(const Engine& engine, const std::vector<Cell>& cells, const c
         for (std::int64_t i = 0; cell.number < low && i < cell.particles; ++i)
             mine.push_back(engine.tiles().particle(cell.tile, cell.first + i));
     const auto by_id = [](const md::Particle<3>& a, const md::Particle<3>& b) { return a.id < b.id; };
-    std::sort(mine.begin(), mine.end(), by_id);
+    std::ranges::sort(mine, by_id);
     mine.resize(std::min<std::size_t>(mine.size(), most_compared));
     Particles all = balance::elements_in<md::Particle<3>>(comm.all_gather(std::as_bytes(std::span(mine))));
-    std::sort(all.begin(), all.end(), by_id);
+    std::ranges::sort(all, by_id);
     return all;
 }
 
@@ -111,7 +111,7 @@ std::optional<CloseParticles> closest(const Particles& all, const md::Domain& do
     for (std::size_t i = 0; i < all.size(); ++i)
         for (std::size_t j = i + 1; j < all.size(); ++j)
             if (const double d = distance(all[i], all[j], domain); d < (found ? found->distance : radius)) {
-                found = {{all[i].id, all[j].id}, {}, d, across_box(all[i], all[j], domain)};
+                found = {{{}, {}, d, false, across_box(all[i], all[j], domain)}, {all[i].id, all[j].id}};
                 for (int k = 0; k < 3; ++k) found->at[k] = static_cast<double>(all[i].x[k]) * md::position_unit;
             }
     return found;
@@ -153,15 +153,17 @@ std::optional<CloseParticles> closest_pair_with_files(const Deck& deck, double r
         fullest = std::max(fullest, cell.particles);
         if (static_cast<double>(cell.particles) > most) crowded.push_back(cell);
     });
-    if (comm.sum_of(std::ssize(crowded)) > 0) {
-        const auto found = closest(gathered(engine, crowded, comm), domain, radius);
-        if (found) return with_bodies(*found, deck.system);
-    }
+    const auto closest_in = [&](const std::vector<Cell>& cells) -> std::optional<CloseParticles> {
+        if (comm.sum_of(std::ssize(cells)) == 0) return std::nullopt;
+        const auto found = closest(gathered(engine, cells, comm), domain, radius);
+        return found ? std::optional(with_bodies(*found, deck.system)) : std::nullopt;
+    };
+    if (const auto found = closest_in(crowded)) return found;
     fullest = comm.max_of(fullest);
     comm::require(comm, fullest < fullest_cell, [&] {
         const std::string& file = deck.system.from.file;
-        return InputError(fmt::format("{}: {} particles lie in one cell; use a file without such a crowd",
-                                      file.empty() ? "system.bodies" : file, fullest));
+        return InputError("{}: {} particles lie in one cell; use a file without such a crowd",
+                          file.empty() ? "system.bodies" : file, fullest);
     });
     if (radius == 0) return std::nullopt;
     engine.build_neighbour_lists();
@@ -170,9 +172,7 @@ std::optional<CloseParticles> closest_pair_with_files(const Deck& deck, double r
     for_each_own_cell(engine, [&](const Cell& cell, std::size_t place) {
         if (pairs[place] > 0) close.push_back(cell);
     });
-    if (comm.sum_of(std::ssize(close)) == 0) return std::nullopt;
-    const auto found = closest(gathered(engine, close, comm), domain, radius);
-    return found ? std::optional(with_bodies(*found, deck.system)) : found;
+    return closest_in(close);
 }
 
 }  // namespace app

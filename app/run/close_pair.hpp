@@ -8,15 +8,13 @@
 
 #include "app/deck/deck.hpp"
 #include "comm/communicator.hpp"
+#include "md/closest.hpp"
 
 namespace app {
 
-struct CloseParticles {
-    std::array<std::int64_t, 2> id;     ///< ascending
-    std::array<double, 3> at;           ///< position of the first one, lengths
-    double distance;                    ///< lengths
-    bool across_box;                    ///< one of them is a periodic image
-    std::array<std::size_t, 2> body{};  ///< their numbers in md::all_bodies(), where the system has bodies
+/// body: their numbers in md::all_bodies(), where the system has bodies.
+struct CloseParticles : md::ClosePair {
+    std::array<std::int64_t, 2> id{};  ///< ascending
 };
 
 /// The closest pair of particles of the deck, but for those at random, of which one is nearer to the other than

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/output/checkpoint/restart.hpp"
 #include "app/run/run.hpp"

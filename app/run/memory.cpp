@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "app/run/memory.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "app/common/words.hpp"
 #include "app/deck/setup.hpp"
+#include "app/run/start.hpp"
 #include "comm/machine/topology.hpp"
 #include "md/initial.hpp"
 #include "md/profile.hpp"
@@ -75,7 +74,7 @@ void require_memory(const Deck& deck, const Setup& setup, const comm::Communicat
     // Particles of a file count as filling the box. If the box has more cells than particles, the cells are to blame.
     const bool of_file = !system.from.file.empty(),
                by_cells = each.cells > each.particles || (of_file && grid.box().cells() > system.from.particles);
-    throw DeckError(fmt::format(
+    throw DeckError(
         "{}: {} cells and {} need about {:.1f} GB for {} on one node, which has {:.1f} GB; use {}, or more nodes",
         by_cells               ? "system.box"
         : of_file              ? "system.from"
@@ -83,7 +82,7 @@ void require_memory(const Deck& deck, const Setup& setup, const comm::Communicat
                                : "system.slabs",
         along_axes(grid.cells, grid.dimensions), counted(md::particle_count(deck.system), "particle"), needed * 1e-9,
         counted(comm.node_size(), "rank"), there * 1e-9,
-        by_cells ? "a smaller box, a larger grid.cell" : "fewer particles"));
+        by_cells ? "a smaller box, a larger grid.cell" : "fewer particles");
 }
 
 }  // namespace app

@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "app/common/errors.hpp"
-#include "app/common/say.hpp"
+#include "app/common/words.hpp"
 #include "app/deck/from_file.hpp"
 #include "app/deck/machine_file.hpp"
 #include "app/deck/setup.hpp"
 #include "app/output/checkpoint/restart.hpp"
-#include "app/run/memory.hpp"
-#include "app/state/cut.hpp"
+#include "app/run/start.hpp"
 #include "app/state/state_file.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/posix_file.hpp"
@@ -53,7 +52,7 @@ std::vector<FoundState> found_states(const std::vector<NamedFile>& files, std::v
         known[i] = look_at_state(file, files[i].path, comm);
         known[i].counted = files[i].path == "system.from";
         for (const std::string& note : known[i].notes)
-            if (said.insert(note).second) say(stderr, "steelyard: note: {}\n", note);
+            if (said.insert(note).second) say_note("{}", note);
     }
     return known;
 }
@@ -71,11 +70,10 @@ void count_in_bodies(const Deck& complete, std::vector<FoundState>& found, const
 void require_slow_enough(const Deck& deck, const comm::Communicator& comm) {
     const md::StateFile& from = deck.system.from;
     if (from.file.empty()) return;
-    comm::require(comm, from.fastest * deck.run.dt < deck.grid.cell, [&] {
-        return InputError(fmt::format(
-            "{}: a particle crosses a cell of {} in one step: its speed is {:.4g}, dt {}; use a smaller run.dt",
-            from.file, deck.grid.cell, from.fastest, deck.run.dt));
-    });
+    refuse_unless<InputError>(
+        comm, from.fastest * deck.run.dt < deck.grid.cell,
+        "{}: a particle crosses a cell of {} in one step: its speed is {:.4g}, dt {}; use a smaller run.dt", from.file,
+        deck.grid.cell, from.fastest, deck.run.dt);
 }
 
 }  // namespace
@@ -94,7 +92,7 @@ Deck read_deck(const Options& options, const comm::Communicator& comm) {
     if (!files.empty()) found = found_states(files, known_states(options, deck, comm), comm);
     const auto parsed = [&] { return parse_deck(text, path, options.settings, found); };
     deck = agreed(comm, parsed);
-    if (!std::all_of(found.begin(), found.end(), [](const FoundState& f) { return f.counted; })) {
+    if (!std::ranges::all_of(found, [](const FoundState& f) { return f.counted; })) {
         agreed(comm, [&] { require_memory(deck, make_setup(deck, ""), comm); });  // counting takes time
         count_in_bodies(deck, found, comm);
         deck = agreed(comm, parsed);
@@ -107,10 +105,9 @@ Deck read_deck(const Options& options, const comm::Communicator& comm) {
 
 std::string output_path(const Options& options, const Deck& deck, const comm::Communicator& comm) {
     if (!options.out.empty()) return options.out;
-    comm::require(comm, !deck.name.empty() && deck.name != "." && deck.name != "..", [&] {
-        return UsageError(fmt::format(
-            "{}: a deck of this name gives no name for an output directory; choose one with --out", options.deck));
-    });
+    refuse_unless<UsageError>(comm, !deck.name.empty() && deck.name != "." && deck.name != "..",
+                              "{}: a deck of this name gives no name for an output directory; choose one with --out",
+                              options.deck);
     return "out/" + deck.name;
 }
 

@@ -6,7 +6,6 @@
 
 #include "app/common/words.hpp"
 #include "app/deck/setup.hpp"
-#include "app/state/cut.hpp"
 #include "app/state/state_file.hpp"
 
 namespace app {
@@ -14,10 +13,8 @@ namespace {
 
 balance::Decomposition even_owners(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
     const balance::Grid grid = setup.domain.grid();
-    comm::require(comm, grid.box().cells() >= comm.size(), [&] {
-        return UsageError(fmt::format("grid: {} for {}; use fewer ranks", counted(grid.box().cells(), "cell"),
-                                      counted(comm.size(), "rank")));
-    });
+    refuse_unless<UsageError>(comm, grid.box().cells() >= comm.size(), "grid: {} for {}; use fewer ranks",
+                              counted(grid.box().cells(), "cell"), counted(comm.size(), "rank"));
     return {grid,
             balance::one_box_each(balance::even_partition(grid, comm.size())),
             {comm.size(), comm.size()},

@@ -9,7 +9,6 @@
 #include <filesystem>
 
 #include "app/common/heap.hpp"
-#include "app/common/say.hpp"
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/checks.hpp"
@@ -21,8 +20,6 @@
 #include "app/output/results.hpp"
 #include "app/output/series/message_trace.hpp"
 #include "app/output/summary/run_context.hpp"
-#include "app/run/memory.hpp"
-#include "app/run/network.hpp"
 #include "app/run/plain_engine.hpp"
 #include "app/run/start.hpp"
 #include "app/run/step.hpp"
@@ -39,7 +36,7 @@ Setup make_checked_setup(const Deck& deck) {
     try {
         return make_setup(deck, isa ? isa : "");
     } catch (const std::invalid_argument& e) {
-        throw UsageError(fmt::format("STEELYARD_ISA: {}, or unset it", e.what()));
+        throw UsageError("STEELYARD_ISA: {}, or unset it", e.what());
     }
 }
 
@@ -55,21 +52,21 @@ constexpr int stopped_early = 75;  // EX_TEMPFAIL: try again, with --restart
 std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int ranks) {
     const std::int64_t processes = deck.balance.processes.value_or(ranks);
     if (processes < ranks)
-        throw DeckError(fmt::format("balance.processes: {} cannot fill {}; use at least one per rank",
-                                    counted(processes, "process"), counted(ranks, "rank")));
+        throw DeckError("balance.processes: {} cannot fill {}; use at least one per rank",
+                        counted(processes, "process"), counted(ranks, "rank"));
     if (processes > grid.box().cells())
-        throw DeckError(fmt::format("balance.processes: {} for {}; use fewer ranks or processes",
-                                    counted(processes, "process"), counted(grid.box().cells(), "cell")));
+        throw DeckError("balance.processes: {} for {}; use fewer ranks or processes", counted(processes, "process"),
+                        counted(grid.box().cells(), "cell"));
     if (deck.accelerator.backend != AcceleratorBackend::none) {
         const std::size_t speeds = deck.accelerator.speed.size();
         if (speeds > 1 && speeds != static_cast<std::size_t>(ranks))
-            throw DeckError(fmt::format("accelerator.speed: {} values for {}; give one, or one of each rank", speeds,
-                                        counted(ranks, "rank")));
+            throw DeckError("accelerator.speed: {} values for {}; give one, or one of each rank", speeds,
+                            counted(ranks, "rank"));
         if (processes > ranks && deck.balance.clock == balance::Clock::wall)
-            throw DeckError(fmt::format(
+            throw DeckError(
                 "balance.processes: {} on {} with accelerators: what an accelerator takes cannot be measured for each "
                 "process; write balance.clock: work, or use one process per rank",
-                counted(processes, "process"), counted(ranks, "rank")));
+                counted(processes, "process"), counted(ranks, "rank"));
         if (processes == ranks && !deck.balance.compare.empty())
             throw DeckError(
                 "balance.compare: the accelerators' blocks are those of the driver, and other models would be timed "
@@ -100,11 +97,10 @@ void note_repeated_steps(const Deck& deck, std::int64_t from, std::int64_t reach
 
 void note_thermostat(const md::Thermostat& t, std::vector<std::string>& notes) {
     if (t.kind == md::ThermostatKind::none) return;
-    notes.push_back(
-        fmt::format("the thermostat acts every {} from step {} {}: there the run cannot be retraced with reversed "
-                    "velocities{}",
-                    counted(t.every, "step"), t.from, t.to ? fmt::format("up to {}", *t.to) : "on",
-                    t.kind == md::ThermostatKind::langevin ? ", and momentum is not kept" : ""));
+    notes.push_back(fmt::format(
+        "the thermostat acts every {} from step {} {}: there the run cannot be retraced with reversed velocities{}",
+        counted(t.every, "step"), t.from, t.to ? fmt::format("up to {}", *t.to) : "on",
+        t.kind == md::ThermostatKind::langevin ? ", and momentum is not kept" : ""));
 }
 
 // The usual way, which is slow where a thread waits for one that has no core.
@@ -118,8 +114,7 @@ void refuse_inputs(const Options& options) {
     std::error_code error;
     for (const std::string& input : {options.deck, options.restart, options.prediction})
         if (std::filesystem::equivalent(options.trace, input, error))
-            throw UsageError(
-                fmt::format("--trace-messages: {} is read by this run; choose another name", printable(options.trace)));
+            throw UsageError("--trace-messages: {} is read by this run; choose another name", printable(options.trace));
 }
 
 // The machine of a run.
@@ -149,10 +144,9 @@ RunPlace place_of(const Deck& deck, const comm::Communicator& comm) {
 // A deck can go on from this checkpoint, or all ranks throw.
 void require_continuable(const Deck& deck, const CheckpointInfo& restart, const comm::Communicator& comm) {
     agreed(comm, [&] { require_same_system(deck, restart); });
-    comm::require(comm, restart.step <= deck.run.steps, [&] {
-        return InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart.path,
-                                      restart.step, deck.run.steps));
-    });
+    refuse_unless<InputError>(comm, restart.step <= deck.run.steps,
+                              "{}: is of step {}, beyond run.steps = {}; give more steps", restart.path, restart.step,
+                              deck.run.steps);
 }
 
 void note_sharing(const comm::Topology& topology, const comm::Communicator& comm, std::vector<std::string>& notes) {
@@ -169,8 +163,8 @@ void note_sharing(const comm::Topology& topology, const comm::Communicator& comm
 }
 
 // From the first step of this run to its last, or to where a signal or a limit of time stops it.
-Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& directory, std::int64_t processes,
-                 const comm::Communicator& comm) {
+ExitStatus simulate(RunContext& context, const Setup& setup, RunDirectory& directory, std::int64_t processes,
+                    const comm::Communicator& comm) {
     const Deck& deck = context.deck;
     Timers timers;
     LoadBalancer balancer(deck, setup.domain.grid(), processes, comm, timers,
@@ -203,7 +197,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
 
 }  // namespace
 
-Outcome run(const Options& options, const comm::Communicator& comm) {
+ExitStatus run(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     RunPlace place = place_of(deck, comm);
     Setup& setup = place.setup;

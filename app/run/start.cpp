@@ -2,13 +2,14 @@
 #include "app/run/start.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
 #include "app/run/close_pair.hpp"
-#include "app/run/memory.hpp"
 #include "app/state/state_file.hpp"
 #include "md/closest.hpp"
 #include "md/lattice.hpp"
@@ -19,6 +20,28 @@ namespace app {
 namespace {
 
 std::string short_number(double x) { return fmt::format("{:.3g}", x); }
+
+// Particles nearer to each other than `least` have forces out of the exact range. If nearer than `hot`, the start
+// releases much energy.
+struct Distances {
+    double least, hot;
+};
+
+Distances distances_of(const Setup& setup) {
+    const md::PotentialSpec& potential = setup.potential;
+    return {md::least_distance(potential, setup.precision), md::distance_of_energy(potential, 100 * potential.epsilon)};
+}
+
+std::string exact_from(double least) { return fmt::format(", and forces are exact from {} on", short_number(least)); }
+
+std::string released(const md::PotentialSpec& potential, double distance, const char* up_to = "") {
+    return fmt::format("the start releases {}{} epsilon there", up_to,
+                       std::llround(md::pair_value(potential, distance).energy / potential.epsilon));
+}
+
+std::string place_in_words(const std::array<double, 3>& at, int dimensions) {
+    return fmt::format("[{:.6g}]", fmt::join(at.begin(), at.begin() + dimensions, ", "));
+}
 
 // A length in tenths of sigma, rounded up.
 std::string gap_of(const md::PotentialSpec& potential) {
@@ -35,14 +58,13 @@ std::string what(const md::ClosePair& p, const md::System& system, const md::Bod
     if (p.in_lattice)
         return fmt::format("particles of {} are {} apart at its density of {}", name(0), short_number(p.distance),
                            short_number(first.density));
-    std::string at = fmt::format("{:.6g}, {:.6g}", p.at[0], p.at[1]);
-    if (system.dimensions == 3) at += fmt::format(", {:.6g}", p.at[2]);
     const bool slabs = p.body[1] < system.slabs.size();
-    return fmt::format("{} are {} apart at [{}]{}",
+    return fmt::format("{} are {} apart at {}{}",
                        p.body[0] == p.body[1] ? fmt::format("two particles of {}", name(0))
                        : slabs                ? fmt::format("particles of slabs {} and {}", p.body[0], p.body[1])
                                               : fmt::format("particles of {} and {}", name(0), name(1)),
-                       short_number(p.distance), at, p.across_box ? ", across the periodic boundary" : "");
+                       short_number(p.distance), place_in_words(p.at, system.dimensions),
+                       p.across_box ? ", across the periodic boundary" : "");
 }
 
 std::string advice(const md::ClosePair& p, const md::System& system, const md::Body& first) {
@@ -57,8 +79,7 @@ std::string advice(const md::ClosePair& p, const md::System& system, const md::B
     if (first.fill == md::Fill::file)
         return fmt::format(
             "use a file that has relaxed in a periodic box, and let box and body be multiples of that one long, or "
-            "leave "
-            "a gap of {} at the boundary",
+            "leave a gap of {} at the boundary",
             gap);
     md::Body cell = first;
     cell.cells = {{1, 1, 1}};
@@ -86,100 +107,75 @@ void check_crowd(const Deck& deck, const Setup& setup) {
                                body.upper[a] - body.lower[a]);
         extent *= md::means_of(body).peak();
         if (const double crowd = body.density * extent; crowd > most)
-            throw DeckError(fmt::format(
+            throw DeckError(
                 "{}.density: {} puts {} particles into the {} columns of cells around one, more than {}; use at most "
                 "{}{}",
                 md::body_path(deck.system, i), short_number(body.density), short_number(crowd), columns, most,
-                short_number(most / extent),
-                deck.grid.cell > setup.potential.cutoff ? ", or a smaller grid.cell" : ""));
+                short_number(most / extent), deck.grid.cell > setup.potential.cutoff ? ", or a smaller grid.cell" : "");
     }
 }
 
+// A pair, what is wrong with it, and what helps.
+std::string sentence(const md::ClosePair& p, const md::System& system, const std::string& so) {
+    const md::Body first = md::all_bodies(system)[p.body[0]];
+    return fmt::format("{}{}; {}", what(p, system, first), so, advice(p, system, first));
+}
+
 // Particles at random may be as near to each other, and to others, as the body's spacing. Returns what is unusual.
-std::vector<std::string> check_spacing(const md::System& system, std::span<const md::Body> bodies, double least,
-                                       double hot) {
+std::vector<std::string> check_spacing(const md::System& system, std::span<const md::Body> bodies, const Distances& d) {
     std::vector<std::string> notes;
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         if (bodies[i].fill != md::Fill::random) continue;
         const double r = bodies[i].spacing;
         const std::string what =
-            fmt::format("particles of {} may be {} apart", md::body_name(system, i), short_number(r));
-        if (r < least)
-            throw DeckError(fmt::format("{}.spacing: {}, and forces are exact from {} on; use a spacing of at least {}",
-                                        md::body_path(system, i), what, short_number(least), gap_of(system.potential)));
-        if (r < hot)
-            notes.push_back(
-                fmt::format("{}: the start releases up to {} epsilon there; use a spacing of at least {}", what,
-                            std::llround(md::pair_value(system.potential, r).energy / system.potential.epsilon),
-                            gap_of(system.potential)));
+                              fmt::format("particles of {} may be {} apart", md::body_name(system, i), short_number(r)),
+                          advice = "use a spacing of at least " + gap_of(system.potential);
+        if (r < d.least)
+            throw DeckError("{}.spacing: {}{}; {}", md::body_path(system, i), what, exact_from(d.least), advice);
+        if (r < d.hot)
+            notes.push_back(fmt::format("{}: {}; {}", what, released(system.potential, r, "up to "), advice));
     }
     return notes;
 }
 
 // Those of slabs and bodies, which follow from the deck.
 std::vector<std::string> check_bodies(const Deck& deck, const Setup& setup) {
-    const md::PotentialSpec& potential = setup.potential;
     const std::vector<md::Body> bodies = md::all_bodies(deck.system);
-    const double least = md::least_distance(potential, setup.precision),
-                 hot = md::distance_of_energy(potential, 100 * potential.epsilon);
-    const auto sentence = [&](const md::ClosePair& p, const std::string& so) {
-        const md::Body& first = bodies[p.body[0]];
-        return fmt::format("{}{}; {}", what(p, deck.system, first), so, advice(p, deck.system, first));
-    };
-    if (const auto close = md::closest_pair(setup.domain, bodies, least))
-        throw DeckError(
-            fmt::format("{}: {}", where(*close, deck.system),
-                        sentence(*close, fmt::format(", and forces are exact from {} on", short_number(least)))));
-    std::vector<std::string> notes = check_spacing(deck.system, bodies, least, hot);
+    const Distances d = distances_of(setup);
+    if (const auto close = md::closest_pair(setup.domain, bodies, d.least))
+        throw DeckError("{}: {}", where(*close, deck.system), sentence(*close, deck.system, exact_from(d.least)));
+    std::vector<std::string> notes = check_spacing(deck.system, bodies, d);
     check_crowd(deck, setup);
-    const auto close = md::closest_pair(setup.domain, bodies, hot);
+    const auto close = md::closest_pair(setup.domain, bodies, d.hot);
     if (close && !close->in_lattice)  // on a lattice forces cancel
-        notes.push_back(sentence(
-            *close, fmt::format(": the start releases {} epsilon there",
-                                std::llround(md::pair_value(potential, close->distance).energy / potential.epsilon))));
+        notes.push_back(sentence(*close, deck.system, ": " + released(setup.potential, close->distance)));
     return notes;
 }
 
-std::string energy_released(const md::PotentialSpec& potential, double distance) {
-    return fmt::format("the start releases {} epsilon there",
-                       std::llround(md::pair_value(potential, distance).energy / potential.epsilon));
-}
-
-// Of a pair whose particles are not both on lattices, which check_bodies() has looked at.
-std::vector<std::string> close_in_bodies(const Deck& deck, const CloseParticles& close, double least) {
-    const std::vector<md::Body> bodies = md::all_bodies(deck.system);
-    const md::ClosePair pair{close.body, close.at, close.distance, false, close.across_box};
-    const md::Body& first = bodies[pair.body[0]];
-    const std::string found = what(pair, deck.system, first), so = advice(pair, deck.system, first);
-    if (close.distance < least)
-        throw DeckError(fmt::format("{}: {}, and forces are exact from {} on; {}", where(pair, deck.system), found,
-                                    short_number(least), so));
-    if (first.fill == md::Fill::lattice && bodies[pair.body[1]].fill == md::Fill::lattice) return {};
-    return {fmt::format("{}: {}; {}", found, energy_released(deck.system.potential, close.distance), so)};
-}
-
-// Those of files, and what is near to them, found by an engine that is made for it.
+// Particles of files, and those near to them. An engine that is made for it finds close pairs. check_bodies() has
+// looked at pairs of which both particles are on lattices.
 std::vector<std::string> check_files(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
     agreed(comm, [&] { require_memory(deck, setup, comm); });  // a small file may have a huge box
-    const md::PotentialSpec& potential = setup.potential;
-    const double least = md::least_distance(potential, setup.precision),
-                 hot = md::distance_of_energy(potential, 100 * potential.epsilon);
-    const std::string& path = deck.system.from.file;
-    const auto close = closest_pair_with_files(deck, std::max(least, hot), comm);
+    const md::System& system = deck.system;
+    const Distances d = distances_of(setup);
+    const auto close = closest_pair_with_files(deck, std::max(d.least, d.hot), comm);
     if (!close) return {};
-    if (path.empty()) return close_in_bodies(deck, *close, least);
-    std::string at = fmt::format("{:.6g}, {:.6g}", close->at[0], close->at[1]);
-    if (setup.domain.dimensions == 3) at += fmt::format(", {:.6g}", close->at[2]);
-    const std::string what = fmt::format("{}: particles {} and {} are {} apart at [{}]", path, close->id[0],
-                                         close->id[1], short_number(close->distance), at);
-    comm::require(comm, close->distance >= least, [&] {
-        return InputError(
-            fmt::format("{}, and forces are exact from {} on; leave out one of them, or let the state "
-                        "relax where it was made",
-                        what, short_number(least)));
-    });
-    return {fmt::format("{}: {}; let the state relax where it was made", what,
-                        energy_released(potential, close->distance))};
+    const std::string so = ": " + released(setup.potential, close->distance);
+    if (const std::string& path = system.from.file; !path.empty()) {
+        const std::string what =
+            fmt::format("{}: particles {} and {} are {} apart at {}", path, close->id[0], close->id[1],
+                        short_number(close->distance), place_in_words(close->at, setup.domain.dimensions));
+        const char* advice = "let the state relax where it was made";
+        refuse_unless<InputError>(comm, close->distance >= d.least, "{}{}; leave out one of them, or {}", what,
+                                  exact_from(d.least), advice);
+        return {fmt::format("{}{}; {}", what, so, advice)};
+    }
+    if (close->distance < d.least)
+        throw DeckError("{}: {}", where(*close, system), sentence(*close, system, exact_from(d.least)));
+    const std::vector<md::Body> bodies = md::all_bodies(system);
+    const auto on_lattice = [&](std::size_t body) { return bodies[body].fill == md::Fill::lattice; };
+    if (std::ranges::all_of(close->body, on_lattice)) return {};
+    return {sentence(*close, system, so)};
 }
 
 // Random forces follow from the seed, the step and the particle's id, and a state keeps the ids.
@@ -202,7 +198,7 @@ std::vector<std::string> check_start(const Deck& deck, const Setup& setup, const
     std::vector<std::string> notes;
     if (deck.system.from.file.empty()) notes = agreed(comm, [&] { return check_bodies(deck, setup); });
     if (!deck.system.from.file.empty() ||
-        std::any_of(bodies.begin(), bodies.end(), [](const md::Body& b) { return b.fill == md::Fill::file; }))
+        std::ranges::any_of(bodies, [](const md::Body& b) { return b.fill == md::Fill::file; }))
         for (std::string& note : check_files(deck, setup, comm)) notes.push_back(std::move(note));
     for (std::string& note : check_noise(deck, comm)) notes.push_back(std::move(note));
     return notes;

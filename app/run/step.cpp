@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/common/words.hpp"
+#include "app/deck/checks.hpp"
 #include "comm/clock.hpp"
 
 namespace app {
@@ -28,13 +28,8 @@ std::optional<balance::Infeasible> try_to_balance(std::int64_t step, LoadBalance
 
 // Sums over all ranks leave no partition, so all ranks come here.
 void stop_at_limit(std::int64_t step, const balance::Infeasible& e, bool checkpoint, const comm::Communicator& comm) {
-    comm::require(comm, false, [&] {
-        return DeckError(
-            fmt::format("balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; "
-                        "the smallest limit that works now is {}; {}, or use more processes",
-                        step, counted(e.parts, "process"), counted(e.limit, "particle"), e.smallest,
-                        checkpoint ? "restart from the checkpoint of this step with it" : "use it"));
-    });
+    const char* advice = checkpoint ? "restart from the checkpoint of this step with it, or use" : "use it, or use";
+    comm::throw_together(comm, DeckError(no_partition(step, e, advice)));
 }
 
 }  // namespace

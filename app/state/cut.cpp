@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Ids follow the shuffled order of the file's ids (ById), and for each of its particles the order of its images: so
 // they are the same on any number of ranks, although no rank knows the file.
-#include "app/state/cut.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +21,7 @@ public:
         md::Domain periodic;  // of the file's box alone
         periodic.dimensions = region_.dimensions;
         for (md::Axis& axis : periodic.axes()) axis.periodic = true;
-        Placement placed;
+        FileBox placed;
         particles_ = read_particles(body.from, periodic, comm, &placed);
         length_ = placed.length;
     }
@@ -79,10 +78,9 @@ void fill_body(const md::Body& body, std::int64_t first_id, Engine& engine, cons
     std::int64_t id = first_id + comm.exclusive_sum(static_cast<std::int64_t>(sum[3]));
     comm.sum(sum);
     pieces = comm.max_of(pieces);
-    comm::require(comm, sum[3] == body.from.particles, [&] {
-        return InputError(fmt::format("{}: {} of its particles lie in the body, and the deck names {}; start again",
-                                      body.from.file, static_cast<std::int64_t>(sum[3]), body.from.particles));
-    });
+    refuse_unless<InputError>(comm, sum[3] == body.from.particles,
+                              "{}: {} of its particles lie in the body, and the deck names {}; start again",
+                              body.from.file, static_cast<std::int64_t>(sum[3]), body.from.particles);
     const auto change = md::to_drift<3>(body, std::span<const md::Int128, 3>(sum.data(), 3), body.from.particles);
     cut.rewind();
     for (std::int64_t k = 0; k < pieces; ++k) {

@@ -61,13 +61,12 @@ bool is_reduced_unit(const std::string& unit) {
     }
     std::vector<std::string_view> words;
     split(letters, words);
-    return std::all_of(words.begin(), words.end(), [&](std::string_view word) {
-        return std::find(reduced.begin(), reduced.end(), word) != reduced.end();
-    });
+    return std::ranges::all_of(
+        words, [&](std::string_view word) { return std::ranges::find(reduced, word) != reduced.end(); });
 }
 
 void H5mdElements::refuse(const std::string& what, const std::string& remedy) const {
-    throw InputError(fmt::format("{}: {}; {}", path_, printable(what), remedy));
+    throw InputError("{}: {}; {}", path_, printable(what), remedy);
 }
 
 H5mdElements::H5mdElements(const md::StateFile& file) : path_(file.file), file_(path_) {
@@ -120,9 +119,7 @@ std::optional<H5mdElement> H5mdElements::find(const std::string& name, std::init
         return std::nullopt;
     }
     e.shape = file_.shape(e.value);
-    const auto fits = [&](const Numbers& shape) {
-        return std::find(shapes.begin(), shapes.end(), shape) != shapes.end();
-    };
+    const auto fits = [&](const Numbers& shape) { return std::ranges::find(shapes, shape) != shapes.end(); };
     const Numbers inner(e.shape.begin() + !e.shape.empty(), e.shape.end());
     const bool still = fits(e.shape), timed = kind == Kind::group && !e.shape.empty() && fits(inner);
     if (!still && !timed) {
@@ -152,7 +149,7 @@ bool H5mdElements::is_matrix(const H5mdElement& e) {
     const bool steps = file_.kind(step) == Kind::dataset;
     const bool as_many =
         steps ? file_.shape(step).empty() || file_.shape(step) == Numbers{e.shape[0]} : position_.frames == e.shape[0];
-    return !as_many || std::any_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
+    return !as_many || std::ranges::any_of(numbers, [](double x) { return x == 0; });
 }
 
 std::vector<double> H5mdElements::whole(const H5mdElement& e) {
@@ -242,10 +239,10 @@ void H5mdElements::choose_by_step(H5mdElement& e, Holds holds) {
 // The remedy names the last frame of the positions at which the element can be had.
 void H5mdElements::refuse_step(const H5mdElement& e, std::vector<std::int64_t> steps, Holds holds) {
     const std::vector<std::int64_t> of_positions = steps_of(position_);
-    std::sort(steps.begin(), steps.end());
+    std::ranges::sort(steps);
     std::int64_t frame = std::ssize(of_positions) - 1;
     const auto has = [&](std::int64_t step) {
-        return holds == Holds::at_its_step ? std::binary_search(steps.begin(), steps.end(), step)
+        return holds == Holds::at_its_step ? std::ranges::binary_search(steps, step)
                                            : !steps.empty() && steps[0] <= step;
     };
     while (frame >= 0 && !has(of_positions[frame])) --frame;

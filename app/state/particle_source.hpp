@@ -56,6 +56,20 @@ inline std::int64_t quanta(double x) {
     return x > -most && x < most ? std::llrint(std::ldexp(x, md::position_bits)) : no_quanta;
 }
 
+/// Where the particles of a file lie in the deck's box: pure functions of integers.
+struct FileBox {
+    md::Domain domain;
+    std::array<std::int64_t, 3> lower{};   ///< corner of the file's box, 2^-40
+    std::array<std::int64_t, 3> length{};  ///< of the file's box, 2^-40; that of the domain where the file says none
+};
+
+/// source: of the file. Lengths of its box are rounded as those of the domain.
+FileBox file_box(const md::Domain& domain, const SourceHead& source);
+
+/// Moves a position into the box, from the file's lower corner to the origin. A periodic axis adds whole lengths of the
+/// file's box. A position at an upper wall moves by a quantum. Returns why it can't be done, empty if it was.
+std::string place(md::Particle<3>& p, const FileBox& box);
+
 /// By what the file holds, not by its name. Throws InputError for what is no file, or of no format that is known here.
 std::unique_ptr<ParticleSource> open_source(const md::StateFile& file);
 

@@ -8,19 +8,23 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/common/errors.hpp"
-#include "app/deck/limits.hpp"
+#include "app/deck/deck.hpp"
 #include "app/deck/wording.hpp"
 #include "app/output/checkpoint/front.hpp"
-#include "app/state/by_id.hpp"
+#include "balance/team.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/number_file.hpp"
 #include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
+#include "md/random.hpp"
 
 namespace app {
 namespace {
@@ -29,7 +33,7 @@ constexpr std::int64_t most_in_file = std::int64_t{1} << 40, most_id = std::int6
 constexpr double particle_bytes = 100;  // on the way to its owner
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, const std::string& remedy) {
-    throw InputError(fmt::format("{}: {}; {}", path, what, remedy));
+    throw InputError("{}: {}; {}", path, what, remedy);
 }
 
 enum class TextFormat { none, dump, data };
@@ -178,6 +182,68 @@ void require_file(const std::string& path, const std::string& key, const comm::C
     });
 }
 
+std::uint64_t place_of(std::int64_t id) { return md::mix(static_cast<std::uint64_t>(id)); }
+
+// Particles on their way from a file. Each waits at a rank that its id alone chooses. There its position meets its
+// velocity, and two particles of one id meet each other. Ranks have runs of a shuffled order of ids. The order is the
+// same for any number of ranks.
+class ById {
+public:
+    explicit ById(const comm::Communicator& comm) : comm_(comm) {}
+
+    // Takes what rank 0 gives; what others give is not looked at. Collective.
+    void add(const SourcePiece& piece) {
+        std::vector<std::vector<std::byte>> to_rank(comm_.size());
+        if (comm_.rank() == 0)
+            for (const md::Particle<3>& p : piece.rows) {
+                using Wide = unsigned __int128;
+                balance::append(to_rank[static_cast<std::size_t>(Wide{place_of(p.id)} * to_rank.size() >> 64)], p);
+            }
+        const bool has_positions = comm_.from_rank_0(piece.positions) != 0;
+        const auto in = balance::elements_in<md::Particle<3>>(comm_.all_to_all(to_rank));
+        auto& list = has_positions ? particles_ : velocities_;
+        list.insert(list.end(), in.begin(), in.end());
+    }
+
+    // The least id that two particles have, or that has a velocity and no position or the other way round; -1: none.
+    // Collective, once, after all pieces.
+    std::int64_t fault() {
+        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+        std::int64_t least = none;
+        const auto less = [](const md::Particle<3>& a, const md::Particle<3>& b) { return a.id < b.id; };
+        for (auto* list : {&particles_, &velocities_}) {
+            std::sort(list->begin(), list->end(), less);
+            const auto twice =
+                std::adjacent_find(list->begin(), list->end(), [](auto& a, auto& b) { return a.id == b.id; });
+            if (twice != list->end()) least = std::min(least, twice->id);
+        }
+        const std::int64_t velocities = comm_.sum_of(std::ssize(velocities_));
+        for (std::size_t i = 0; velocities > 0 && least == none; ++i) {
+            const bool position = i < particles_.size(), velocity = i < velocities_.size();
+            if (!position && !velocity) break;
+            if (position && velocity && particles_[i].id == velocities_[i].id)
+                std::copy_n(velocities_[i].v, 3, particles_[i].v);
+            else least = std::min(position ? particles_[i].id : none, velocity ? velocities_[i].id : none);
+        }
+        velocities_ = {};
+        least = comm_.min_of(least);
+        return least == none ? -1 : least;
+    }
+
+    // This rank's, in the shuffled order: those of rank 0 come first, then those of rank 1, and so on. Once, at the
+    // end.
+    std::vector<md::Particle<3>> take() {
+        std::ranges::sort(particles_, [](const md::Particle<3>& a, const md::Particle<3>& b) {
+            return place_of(a.id) < place_of(b.id);
+        });
+        return std::move(particles_);
+    }
+
+private:
+    const comm::Communicator& comm_;
+    std::vector<md::Particle<3>> particles_, velocities_;
+};
+
 }  // namespace
 
 std::unique_ptr<ParticleSource> open_source(const md::StateFile& file) {
@@ -203,11 +269,10 @@ FoundState look_at_state(const md::StateFile& file, const std::string& key, cons
         check_head(source->head(), file.file, comm.node_size(), comm.size());
     });
     const std::string digest = digest_of(file.file, comm);
-    comm::require(comm, file.digest.empty() || file.digest == digest, [&] {
-        return InputError(
-            fmt::format("{}: its digest is {}, and {}.digest names {}; give the file that it names, or remove the key",
-                        file.file, digest, key, file.digest));
-    });
+    refuse_unless<InputError>(
+        comm, file.digest.empty() || file.digest == digest,
+        "{}: its digest is {}, and {}.digest names {}; give the file that it names, or remove the key", file.file,
+        digest, key, file.digest);
     FoundState found;
     reading(comm, [&] { found = surveyed(*source, file); });
     const auto share = [&](auto& value) { comm.broadcast(std::as_writable_bytes(std::span(&value, 1))); };
@@ -231,22 +296,21 @@ std::optional<Deck> deck_of_state(const std::string& path, const comm::Communica
 }
 
 std::vector<md::Particle<3>> read_particles(const md::StateFile& file, const md::Domain& domain,
-                                            const comm::Communicator& comm, Placement* placed) {
+                                            const comm::Communicator& comm, FileBox* placed) {
     require_file(file.file, "from", comm);
     const std::string digest = digest_of(file.file, comm);
-    comm::require(comm, digest == file.digest, [&] {
-        return InputError(fmt::format("{}: its digest is {}, and was {} before; start again when nobody writes it",
-                                      file.file, digest, file.digest));
-    });
+    refuse_unless<InputError>(comm, digest == file.digest,
+                              "{}: its digest is {}, and was {} before; start again when nobody writes it", file.file,
+                              digest, file.digest);
     std::unique_ptr<ParticleSource> source;
-    Placement placement{domain, {}, {}};
+    FileBox box{domain, {}, {}};
     reading(comm, [&] {
         source = open_source(file);
-        placement = placement_of(domain, source->head());
+        box = file_box(domain, source->head());
     });
-    comm.broadcast(placement.lower);
-    comm.broadcast(placement.length);
-    if (placed) *placed = placement;
+    comm.broadcast(box.lower);
+    comm.broadcast(box.length);
+    if (placed) *placed = box;
     ById by_id(comm);
     for (std::int64_t rows = 1; rows > 0;) {
         SourcePiece piece;
@@ -254,7 +318,7 @@ std::vector<md::Particle<3>> read_particles(const md::StateFile& file, const md:
             piece = source->next();
             for (md::Particle<3>& p : piece.rows) {
                 check_row(p, piece, file.file);
-                if (const std::string why = piece.positions ? place(p, placement) : ""; !why.empty())
+                if (const std::string why = piece.positions ? place(p, box) : ""; !why.empty())
                     refuse(file.file, fmt::format("particle {} {}", p.id, why), "give a larger box, or a periodic one");
             }
         });
@@ -263,11 +327,10 @@ std::vector<md::Particle<3>> read_particles(const md::StateFile& file, const md:
     }
     source.reset();
     const std::int64_t fault = by_id.fault();
-    comm::require(comm, fault < 0, [&] {
-        return InputError(fmt::format(
-            "{}: id {} is there twice, or has no position or velocity beside the other; give each particle its own id",
-            file.file, fault));
-    });
+    refuse_unless<InputError>(
+        comm, fault < 0,
+        "{}: id {} is there twice, or has no position or velocity beside the other; give each particle its own id",
+        file.file, fault);
     return by_id.take();
 }
 

@@ -27,11 +27,11 @@ TextLines::TextLines(std::string path)
 
 void TextLines::refuse(const std::string& what, const std::string& remedy) const {
     constexpr std::size_t longest = 300;  // a word of the file may be long
-    throw InputError(fmt::format("{}:{}: {}; {}", path_, line_, printable(what.substr(0, longest)), remedy));
+    throw InputError("{}:{}: {}; {}", path_, line_, printable(what.substr(0, longest)), remedy);
 }
 
 void TextLines::refuse_file(const std::string& what, const std::string& remedy) const {
-    throw InputError(fmt::format("{}: {}; {}", path_, what, remedy));
+    throw InputError("{}: {}; {}", path_, what, remedy);
 }
 
 void TextLines::seek(const Place& place) {

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "balance/grid/grid.hpp"
+#include "balance/team.hpp"
 #include "comm/agreed.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/hdf5_handle.hpp"
@@ -267,8 +268,7 @@ void FileWriter::write_field(const std::string& path, Element type, std::size_t 
         for (int r = 0; r < comm_.size(); ++r) {
             const balance::Box part = intersection(box, band(r));
             if (part.empty()) continue;
-            const auto header = std::as_bytes(std::span(&part, 1));
-            to_rank[r].insert(to_rank[r].end(), header.begin(), header.end());
+            balance::append(to_rank[r], part);
             const std::byte* first =
                 static_cast<const std::byte*>(values) + (part.lower[slow] - box.lower[slow]) * layer;
             to_rank[r].insert(to_rank[r].end(), first, first + part.cells() * size);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "comm/message_plan.hpp"
 #include "comm/mpi/mpi_check.hpp"
@@ -63,8 +64,12 @@ void Exchange::State::forget_completed(int count) {
 }
 
 Exchange::Exchange(const Communicator& comm) : Exchange(comm, one_message_each()) {}
-Exchange::Exchange(const Communicator& comm, const Network& network, Traffic* traffic)
-    : comm_(comm), network_(&network), traffic_(traffic), state_(std::make_unique<State>()) {}
+Exchange::Exchange(const Communicator& comm, const Network& network, Traffic* traffic, Observer on_plan)
+    : comm_(comm),
+      network_(&network),
+      traffic_(traffic),
+      on_plan_(std::move(on_plan)),
+      state_(std::make_unique<State>()) {}
 // After an error finish() is not called: MPI may still write to the buffers, which stay.
 Exchange::~Exchange() {
     if (!state_->receives.empty() || !state_->sends.empty()) static_cast<void>(state_.release());
@@ -72,6 +77,7 @@ Exchange::~Exchange() {
 
 balance::Channel::Places Exchange::lay_out(std::span<const balance::Part> sent,
                                            std::span<const balance::Part> received) {
+    if (on_plan_) on_plan_(sent);
     const std::size_t piece = network_->schedule.piece;
     if (piece < 1 || piece > INT_MAX)
         throw std::invalid_argument("comm::Schedule::piece is " + std::to_string(piece) +

@@ -3,18 +3,20 @@
 #include "comm/exchange.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 namespace comm {
 
 struct Exchange::State {};
 
 Exchange::Exchange(const Communicator& comm) : comm_(comm), network_(nullptr), traffic_(nullptr) {}
-Exchange::Exchange(const Communicator& comm, const Network& network, Traffic* traffic)
-    : comm_(comm), network_(&network), traffic_(traffic) {}
+Exchange::Exchange(const Communicator& comm, const Network& network, Traffic* traffic, Observer on_plan)
+    : comm_(comm), network_(&network), traffic_(traffic), on_plan_(std::move(on_plan)) {}
 Exchange::~Exchange() = default;
 
 balance::Channel::Places Exchange::lay_out(std::span<const balance::Part> sent,
                                            std::span<const balance::Part> received) {
+    if (on_plan_) on_plan_(sent);
     if (!sent.empty() || !received.empty()) throw std::logic_error("a rank alone sends no messages");
     return {};
 }

@@ -9,7 +9,6 @@
 #include <random>
 #include <regex>
 
-#include "app/deck/compare.hpp"
 #include "app/deck/deck.hpp"
 #include "app/deck/wording.hpp"
 #include "app/deck/yaml_tree.hpp"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "app/deck/compare.hpp"
+#include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
 
 namespace {

@@ -123,7 +123,7 @@ def test_unlike_commands(tmp, other):
 def error_types():
     """All classes of exceptions of the product, with their headers."""
     found, bases = {}, {"std::runtime_error", "std::logic_error", "std::exception", "std::invalid_argument"}
-    texts = {}
+    texts, templates = {}, set()
     for room in ("app", "balance", "comm", "gpu", "md", "predict"):
         for path in glob.glob(f"{room}/**/*.[hc]pp", root_dir=SOURCE, recursive=True):
             with open(os.path.join(SOURCE, path)) as f:
@@ -132,13 +132,15 @@ def error_types():
     while before != len(found):
         before = len(found)
         for path, text in texts.items():
-            for m in re.finditer(r"(?:struct|class) (\w+)(?: final)? : (?:public )?([\w:]+)[ ,{]", text):
+            for m in re.finditer(r"(?:struct|class) (\w+)(?: final)? : (?:public )?([\w:]+)[ ,{<]", text):
                 name, base = m.groups()
                 if base in bases:
                     space = re.findall(r"^namespace (\w+) {", text[: m.start()], re.M)[-1]
                     found[f"{space}::{name}"] = path
                     bases |= {name, f"{space}::{name}"}
-    return found
+                    if re.search(r"template <.*>\n$", text[: m.start()]):
+                        templates.add(f"{space}::{name}")
+    return {name: path for name, path in found.items() if name not in templates}
 
 
 def compiled(tmp, headers, lines):

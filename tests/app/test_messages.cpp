@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/network.hpp"
+#include "app/deck/setup.hpp"
 #include "tests/app/run.hpp"
 
 using namespace app;

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "app/common/errors.hpp"
-#include "app/state/placement.hpp"
+#include "app/state/particle_source.hpp"
 #include "app/state/text_lines.hpp"
 
 using namespace app;
@@ -30,7 +30,7 @@ std::int64_t placed(double x, bool periodic, double lower, double length) {
     head.lower[0] = lower;
     head.length[0] = length;
     md::Particle<3> p{0, {quanta(x), 0, 0}, {}};
-    return place(p, placement_of(box(periodic), head)).empty() ? p.x[0] : -1;
+    return place(p, file_box(box(periodic), head)).empty() ? p.x[0] : -1;
 }
 
 }  // namespace

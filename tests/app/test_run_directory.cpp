@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "app/deck/compare.hpp"
+#include "app/deck/deck.hpp"
 #include "app/output/directory/run_json.hpp"
 #include "app/output/summary/prediction.hpp"
 

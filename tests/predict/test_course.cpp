@@ -6,8 +6,8 @@
 
 #include "balance/model/work.hpp"
 #include "tools/predict/activity.hpp"
-#include "tools/predict/choice.hpp"
 #include "tools/predict/course.hpp"
+#include "tools/predict/forecast.hpp"
 #include "tools/predict/timeline.hpp"
 
 using namespace predict;
@@ -165,10 +165,10 @@ TEST_CASE("a few stretches stand for all steps of a run") {
           Case{2, 3, 40, 10, {0, 1}, 0.25},               // fewer steps were looked at than lie before it
           Case{101, 1000, 5000, 10, {6, 16, 26, 36, 46, 56, 66, 76, 86, 96}, 0.1}}) {
         CAPTURE(c.stretches, c.last_step, c.run_steps, c.every);
-        const std::vector<Share> shares = shares_of_run(c.stretches, c.last_step, c.run_steps, c.every, 10);
+        const std::vector<StretchShare> shares = shares_of_run(c.stretches, c.last_step, c.run_steps, c.every, 10);
         std::vector<std::size_t> taken;
         double sum = 0;
-        for (const Share& s : shares) {
+        for (const StretchShare& s : shares) {
             taken.push_back(s.stretch), sum += s.of_steps;
             CHECK(s.of_steps > 0);
         }

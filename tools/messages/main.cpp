@@ -8,12 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/errors.hpp"
-#include "app/common/say.hpp"
-#include "app/run/network.hpp"
+#include "app/common/words.hpp"
+#include "app/deck/setup.hpp"
 #include "comm/file/posix_file.hpp"
 #include "comm/session.hpp"
 #include "comm/simulation.hpp"
-#include "neighbours.hpp"
 #include "replay.hpp"
 
 namespace {
@@ -24,7 +23,7 @@ struct Options {
     std::string trace, json;
     std::string overlap = "full";
     std::vector<std::string> kinds, orders{"plain", "near_first"}, aggregates = balance::all_words<comm::Aggregate>();
-    std::optional<std::int64_t> threshold_bytes, piece_bytes, ranks_per_node, nodes_per_switch;
+    app::Deck::Comm comm;
     int rounds = comm::simulated ? 1 : 21;  // simulated times do not scatter
     std::size_t plans = 1;
 };
@@ -42,10 +41,10 @@ void add_options(CLI::App& cli, Options& o) {
     cli.add_option("--overlap", o.overlap,
                    fmt::format("as in the deck: {} (full); no rank computes here",
                                fmt::join(balance::all_words<comm::Overlap>(), ", ")));
-    cli.add_option("--threshold-bytes", o.threshold_bytes, "comm.threshold_bytes (auto)")->check(positive);
-    cli.add_option("--piece-bytes", o.piece_bytes, "comm.piece_bytes (auto)")->check(positive);
-    cli.add_option("--ranks-per-node", o.ranks_per_node, "comm.ranks_per_node (auto)")->check(positive);
-    cli.add_option("--nodes-per-switch", o.nodes_per_switch, "comm.nodes_per_switch")->check(positive);
+    cli.add_option("--threshold-bytes", o.comm.threshold_bytes, "comm.threshold_bytes (auto)")->check(positive);
+    cli.add_option("--piece-bytes", o.comm.piece_bytes, "comm.piece_bytes (auto)")->check(positive);
+    cli.add_option("--ranks-per-node", o.comm.ranks_per_node, "comm.ranks_per_node (auto)")->check(positive);
+    cli.add_option("--nodes-per-switch", o.comm.nodes_per_switch, "comm.nodes_per_switch")->check(positive);
     cli.add_option("--rounds", o.rounds, "exchanges of each plan, whose median counts (21; simulated: 1)")
         ->check(positive);
     cli.add_option("--json", o.json, "file for the results");
@@ -54,8 +53,7 @@ void add_options(CLI::App& cli, Options& o) {
 template <class Enum>
 Enum value_of(const std::string& word, const char* option) {
     if (const auto value = balance::value_of<Enum>(word)) return *value;
-    throw app::UsageError(
-        fmt::format("{}: {} is unknown; choose {}", option, word, fmt::join(balance::all_words<Enum>(), ", ")));
+    throw app::UsageError("{}: {} is unknown; choose {}", option, word, fmt::join(balance::all_words<Enum>(), ", "));
 }
 
 // Each order with each way to merge.
@@ -63,14 +61,10 @@ std::vector<std::pair<std::string, app::Deck::Comm>> schedules_of(const Options&
     std::vector<std::pair<std::string, app::Deck::Comm>> schedules;
     for (const std::string& aggregate : o.aggregates)
         for (const std::string& order : o.orders) {
-            app::Deck::Comm c;
+            app::Deck::Comm c = o.comm;
             c.order = value_of<comm::Order>(order, "--order");
             c.aggregate = value_of<comm::Aggregate>(aggregate, "--aggregate");
             c.overlap = value_of<comm::Overlap>(o.overlap, "--overlap");
-            c.threshold_bytes = o.threshold_bytes;
-            c.piece_bytes = o.piece_bytes;
-            c.ranks_per_node = o.ranks_per_node;
-            c.nodes_per_switch = o.nodes_per_switch;
             schedules.emplace_back(aggregate + ", " + order, c);
         }
     return schedules;
@@ -137,8 +131,7 @@ void replay_trace(int argc, char** argv, const comm::Communicator& comm) {
             if (comm.rank() == 0) cli.exit(e);
             return;
         }
-        comm::require(comm, false,
-                      [&] { return app::UsageError(fmt::format("command line: {}; see --help", e.what())); });
+        app::refuse_unless<app::UsageError>(comm, false, "command line: {}; see --help", e.what());
     }
     app::on_rank_0(comm, [&] {
         std::error_code error;
@@ -155,7 +148,7 @@ void replay_trace(int argc, char** argv, const comm::Communicator& comm) {
         const std::string text =
             json_of(timings, ways, options, comm.size()).dump(1, ' ', false, Json::error_handler_t::replace);
         if (!comm::replace_file(options.json, text + "\n"))
-            throw app::OutputError(fmt::format("{}: cannot be written; choose another", options.json));
+            throw app::OutputError("{}: cannot be written; choose another", options.json);
     });
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Plans carried out and timed.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "balance/team.hpp"
 #include "comm/communicator.hpp"
 #include "comm/exchange.hpp"
 #include "trace.hpp"
@@ -24,6 +26,11 @@ struct Timing {
     double messages = 0, bytes = 0;     ///< Sums over all ranks of an exchange.
     double parts = 0, small_parts = 0;  ///< Parts of a plan. Small parts have at most 4096 bytes.
 };
+
+/// The baseline that MPI itself offers: one persistent collective call among neighbours.
+/// Parts sent by MPI_Neighbor_alltoallv_init, of MPI 4, on a graph of the ranks that send each other something; nothing
+/// where MPI has no such call. lay_out() is collective.
+std::unique_ptr<balance::Channel> make_neighbours(const comm::Communicator& comm);
 
 /// Carries out each plan in each way, `rounds` times, in random turns. All bytes are compared with what was sent.
 /// Collective. Throws std::runtime_error on all ranks where a byte is wrong.

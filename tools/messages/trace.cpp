@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <span>
@@ -21,14 +20,14 @@ namespace {
 
 constexpr std::string_view header = "plan,kind,step,source,target,bytes,source_node,target_node";
 
-struct Row {
+struct TraceRow {
     std::int64_t plan, kind, bytes;
     std::int32_t source, target;
 };
 
 struct Table {
     std::vector<std::string> kinds;
-    std::vector<Row> rows;
+    std::vector<TraceRow> rows;
 };
 
 // A number from `least` on, or -1.
@@ -44,13 +43,13 @@ Table read_table(const std::string& path) {
         lines.refuse_file(lack, "trace fewer steps");
     std::optional<std::string_view> line = lines.next();
     if (!line || *line != header)
-        throw app::InputError(
-            fmt::format("{}: is no trace of messages; give a file that steelyard run --trace-messages wrote", path));
+        throw app::InputError("{}: is no trace of messages; give a file that steelyard run --trace-messages wrote",
+                              path);
     Table table;
     std::map<std::string, std::int64_t, std::less<>> number_of;
     while ((line = lines.next())) {
         const std::vector<std::string> f = app::parts_of(*line, ',');
-        Row row{-1, 0, -1, -1, -1};
+        TraceRow row{-1, 0, -1, -1, -1};
         if (f.size() == 8) {
             row = {number(f[0], 0), 0, number(f[5], 1), static_cast<std::int32_t>(number(f[3], 0)),
                    static_cast<std::int32_t>(number(f[4], 0))};
@@ -68,20 +67,19 @@ Table read_table(const std::string& path) {
 // Leaves the rows of the plans that are asked for.
 void choose(Table& table, const std::vector<std::string>& kinds, std::size_t most) {
     for (const std::string& k : kinds)
-        if (std::find(table.kinds.begin(), table.kinds.end(), k) == table.kinds.end())
-            throw app::UsageError(fmt::format("--kind: there is no plan {} in the trace; it has {}", app::printable(k),
-                                              app::printable(fmt::format("{}", fmt::join(table.kinds, ", ")))));
+        if (std::ranges::find(table.kinds, k) == table.kinds.end())
+            throw app::UsageError("--kind: there is no plan {} in the trace; it has {}", app::printable(k),
+                                  app::printable(fmt::format("{}", fmt::join(table.kinds, ", "))));
     std::vector<std::vector<std::int64_t>> plans(table.kinds.size());
-    for (const Row& r : table.rows)
+    for (const TraceRow& r : table.rows)
         if (plans[r.kind].empty() || plans[r.kind].back() != r.plan) plans[r.kind].push_back(r.plan);
     std::vector<std::int64_t> chosen;
     for (std::size_t k = 0; k < plans.size(); ++k) {
-        if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), table.kinds[k]) == kinds.end()) continue;
+        if (!kinds.empty() && std::ranges::find(kinds, table.kinds[k]) == kinds.end()) continue;
         const std::size_t n = std::min(most, plans[k].size());
         for (std::size_t i = 0; i < n; ++i) chosen.push_back(plans[k][(2 * i + 1) * plans[k].size() / (2 * n)]);
     }
-    std::erase_if(table.rows,
-                  [&](const Row& r) { return std::find(chosen.begin(), chosen.end(), r.plan) == chosen.end(); });
+    std::erase_if(table.rows, [&](const TraceRow& r) { return std::ranges::find(chosen, r.plan) == chosen.end(); });
 }
 
 }  // namespace
@@ -92,28 +90,24 @@ std::vector<TracedPlan> read_trace(const std::string& path, const std::vector<st
     app::on_rank_0(comm, [&] {
         table = read_table(path);
         std::int32_t last = -1;
-        for (const Row& r : table.rows) last = std::max({last, r.source, r.target});
+        for (const TraceRow& r : table.rows) last = std::max({last, r.source, r.target});
         if (table.rows.empty())
-            throw app::InputError(
-                fmt::format("{}: there is no message in it; make a trace of two ranks or more", path));
+            throw app::InputError("{}: there is no message in it; make a trace of two ranks or more", path);
         if (last + 1 != comm.size())
-            throw app::InputError(fmt::format("{}: is a trace of {}, and here are {}; start as many ranks", path,
-                                              app::counted(last + 1, "rank"), comm.size()));
+            throw app::InputError("{}: is a trace of {}, and here are {}; start as many ranks", path,
+                                  app::counted(last + 1, "rank"), comm.size());
         choose(table, kinds, most);
     });
     std::string names = fmt::format("{}", fmt::join(table.kinds, ","));
     comm.broadcast(names);
     std::vector<std::vector<std::byte>> to_rank(comm.size());
-    for (const Row& r : table.rows)
-        for (const std::int32_t rank : {r.source, r.target}) {
-            const auto bytes = std::as_bytes(std::span(&r, 1));
-            to_rank[rank].insert(to_rank[rank].end(), bytes.begin(), bytes.end());
-        }
-    const std::vector<std::byte> mine = comm.all_to_all(to_rank);
+    for (const TraceRow& r : table.rows)
+        for (const std::int32_t rank : {r.source, r.target}) balance::append(to_rank[rank], r);
+    const auto mine = balance::elements_in<TraceRow>(comm.all_to_all(to_rank));
     // All ranks list the same plans, also those in which they have no part.
     std::vector<std::int64_t> plan_kinds;
     std::map<std::int64_t, std::int64_t> kind_of;
-    for (const Row& r : table.rows) kind_of[r.plan] = r.kind;
+    for (const TraceRow& r : table.rows) kind_of[r.plan] = r.kind;
     for (const auto& [plan, kind] : kind_of) plan_kinds.insert(plan_kinds.end(), {plan, kind});
     comm.broadcast_list(plan_kinds);
 
@@ -124,9 +118,7 @@ std::vector<TracedPlan> read_trace(const std::string& path, const std::vector<st
         place_of[plan_kinds[i]] = plans.size();
         plans.push_back({kind_names[plan_kinds[i + 1]], {}, {}});
     }
-    for (std::size_t at = 0; at < mine.size(); at += sizeof(Row)) {
-        Row r;
-        std::memcpy(&r, mine.data() + at, sizeof r);
+    for (const TraceRow& r : mine) {
         TracedPlan& plan = plans[place_of.at(r.plan)];
         const auto bytes = static_cast<std::size_t>(r.bytes);
         if (r.source == comm.rank()) plan.sent.push_back({r.target, bytes});

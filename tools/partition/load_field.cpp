@@ -10,7 +10,7 @@
 
 #include "app/balancing/measure.hpp"
 #include "app/common/words.hpp"
-#include "app/deck/compare.hpp"
+#include "app/deck/deck.hpp"
 #include "app/deck/setup.hpp"
 #include "app/engine/engine.hpp"
 #include "app/output/checkpoint/restart.hpp"
@@ -69,17 +69,14 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
         good = good && std::isfinite(v) && v >= 0;
         largest = std::max(largest, v);
     }
-    comm::require(comm, good, [&] {
-        return InputError(
-            fmt::format("{}: {} holds numbers that are negative, infinite or none at all; give loads >= 0",
-                        deck.load.file, deck.load.dataset));
-    });
+    refuse_unless<InputError>(comm, good,
+                              "{}: {} holds numbers that are negative, infinite or none at all; give loads >= 0",
+                              deck.load.file, deck.load.dataset);
     // Bits have the order of the numbers, for those >= 0.
     const std::int64_t bits = comm.max_of(std::bit_cast<std::int64_t>(largest));
     const double scale = balance::load_scale(std::bit_cast<double>(bits), field.grid.box().cells());
-    comm::require(comm, scale != 0, [&] {
-        return InputError(fmt::format("{}: {} holds zeros only; give it a load", deck.load.file, deck.load.dataset));
-    });
+    refuse_unless<InputError>(comm, scale != 0, "{}: {} holds zeros only; give it a load", deck.load.file,
+                              deck.load.dataset);
     for (const double v : read.values) field.load.push_back(std::llround(v * scale));
     field.unit = 1 / scale;
     return field;
@@ -93,10 +90,9 @@ void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& o
     if (deck.load.kind != LoadKind::checkpoint) return fill_at_start(deck, engine, owners, comm);
     const CheckpointInfo checkpoint = read_checkpoint(deck.load.file, comm);
     for (const DeckChange& c : changes(checkpoint.deck, deck))
-        comm::require(comm, c.key != "system.box" && c.key != "system.boundary", [&] {
-            return InputError(fmt::format("{}: {} is {} there and {} in the deck; give the deck the checkpoint's value",
-                                          deck.load.file, c.key, c.before, c.now));
-        });
+        refuse_unless<InputError>(comm, c.key != "system.box" && c.key != "system.boundary",
+                                  "{}: {} is {} there and {} in the deck; give the deck the checkpoint's value",
+                                  deck.load.file, c.key, c.before, c.now);
     load_particles(checkpoint, engine, owners, comm);
 }
 

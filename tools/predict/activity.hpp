@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "app/common/say.hpp"
+#include "app/common/words.hpp"
 
 namespace app {
 

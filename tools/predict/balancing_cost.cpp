@@ -72,7 +72,7 @@ public:
     double added_up() const { return ranks_ <= static_cast<double>(balance::most_known_to_one) ? ranks_ : 1; }
 
 private:
-    static double largest(const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
+    static double largest(const std::vector<double>& v) { return *std::ranges::max_element(v); }
 
     double ranks_, cells_;
     const predict::Conditions& conditions_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "tools/predict/choice.hpp"
-
+// How many ranks? The most that keep an efficiency, and the fewest that reach a time.
 #include <algorithm>
+
+#include "tools/predict/forecast.hpp"
 
 namespace predict {
 

@@ -99,14 +99,14 @@ Course follow(std::span<const Snapshot> snapshots, std::int64_t ranks, const Rul
     return course;
 }
 
-std::vector<Share> shares_of_run(std::size_t stretches, std::int64_t last_step, std::int64_t run_steps,
-                                 std::int64_t every, std::size_t most) {
+std::vector<StretchShare> shares_of_run(std::size_t stretches, std::int64_t last_step, std::int64_t run_steps,
+                                        std::int64_t every, std::size_t most) {
     const bool goes_on = every > 0 && run_steps > std::max(last_step, every);
     if (!goes_on && stretches > 1) --stretches;
     constexpr double least = 0.01;
     const std::size_t begin = every > 0 && stretches > 1 ? 1 : 0;
     const double of_first = begin > 0 ? static_cast<double>(every) / static_cast<double>(run_steps) : 0;
-    std::vector<Share> shares;
+    std::vector<StretchShare> shares;
     if (of_first >= least) shares.push_back({0, of_first});
     const std::size_t others = stretches - begin, taken = std::min(others, most - shares.size());
     const double of_each = (1 - (shares.empty() ? 0 : of_first)) / static_cast<double>(taken);

@@ -51,7 +51,7 @@ struct Course {
 Course follow(std::span<const Snapshot> snapshots, std::int64_t ranks, const Rules& rules);
 
 /// A stretch, by its place in a course, and the part of a run's steps that it stands for.
-struct Share {
+struct StretchShare {
     std::size_t stretch = 0;
     double of_steps = 1;
 };
@@ -64,8 +64,8 @@ struct Share {
 /// last_step: step of the last snapshot. From there on a stretch has steps only if the run balances and goes on.
 ///
 /// every: steps between balancings; 0: none.
-std::vector<Share> shares_of_run(std::size_t stretches, std::int64_t last_step, std::int64_t run_steps,
-                                 std::int64_t every, std::size_t most);
+std::vector<StretchShare> shares_of_run(std::size_t stretches, std::int64_t last_step, std::int64_t run_steps,
+                                        std::int64_t every, std::size_t most);
 
 /// Halfway between two snapshots: the mean of each cell's.
 CellField between(const Snapshot& a, const Snapshot& b);

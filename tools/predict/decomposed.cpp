@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "app/common/errors.hpp"
+#include "app/engine/thread_schedule.hpp"
 #include "balance/grid/for_each.hpp"
 #include "balance/model/work.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/partition/quality.hpp"
 #include "comm/message_plan.hpp"
-#include "tools/predict/on_threads.hpp"
 
 namespace predict {
 namespace {
@@ -53,7 +53,7 @@ std::vector<comm::NodeTraffic> node_traffic(const Parts& sent, const comm::NodeM
         const auto before = [](const comm::ForwardedPart& a, const comm::ForwardedPart& b) {
             return std::pair(a.source, a.target) < std::pair(b.source, b.target);
         };
-        std::stable_sort(t.parts.begin(), t.parts.end(), before);
+        std::ranges::stable_sort(t.parts, before);
         for (int n = 0; n < nodes.nodes(); ++n) {
             t.targets.push_back(static_cast<std::int64_t>(targets[n].size()));
             t.sources.push_back(static_cast<std::int64_t>(sources[n].size()));
@@ -68,7 +68,7 @@ void add_messages(const Parts& sent, const comm::NodeMap& nodes, const comm::Sch
     const std::vector<comm::NodeTraffic> traffic = node_traffic(sent, nodes, schedule);
     const bool forwards = schedule.aggregate == comm::Aggregate::node;  // else nobody sends what it has received
     const Parts received = forwards ? received_of(sent) : Parts(sent.size());
-    on_threads(nodes.ranks(), [&](std::int64_t i) {
+    app::parallel_for(nodes.ranks(), [&](std::size_t i) {
         const int r = static_cast<int>(i);
         const comm::MessagePlan plan = plan_messages(r, sent[r], received[r], nodes, schedule, traffic[nodes.of(r)]);
         for (const auto& m : plan.sends) ranks[r].sends.push_back({m.to, static_cast<double>(m.bytes)});
@@ -135,7 +135,7 @@ RankSteps rank_steps(const CellField& field, const balance::Decomposition& owner
     result.steps.resize(ranks), result.counts.resize(ranks), result.records.resize(ranks);
     // Tiles are cut when somebody first asks for them, which two threads must not do at the same time.
     for (std::int64_t p = 0; p < owners.processes(); ++p) owners.tiles_of(p);
-    on_threads(ranks, [&](std::int64_t i) {
+    app::parallel_for(ranks, [&](std::size_t i) {
         const int r = static_cast<int>(i);
         const balance::Plan ghosts = balance::halo_plan(owners, r, field.reach),
                             wider =

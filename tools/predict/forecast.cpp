@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "tools/predict/on_threads.hpp"
+#include "app/engine/thread_schedule.hpp"
 
 namespace predict {
 namespace {
@@ -35,7 +35,7 @@ public:
         agree();
     }
     /// Time of the last rank.
-    double end() const { return *std::max_element(at_.begin(), at_.end()); }
+    double end() const { return *std::ranges::max_element(at_); }
 
 private:
     void advance(const Timeline& exchange, comm::Overlap overlap) {
@@ -147,8 +147,9 @@ Forecast forecast(const RankSteps& ranks, const Conditions& c) {
                                      {usual, with(c, with_endless_bandwidth(c.machine))},
                                      {even, c},
                                      {usual, with(c, scaled_network(c.machine, 0.5))}}};
-    on_threads(std::ssize(variants),
-               [&](std::int64_t i) { variants[i].seconds = mean_step(variants[i].lines, variants[i].conditions); });
+    app::parallel_for(std::ssize(variants), [&](std::size_t i) {
+        variants[i].seconds = mean_step(variants[i].lines, variants[i].conditions);
+    });
     const auto& [none, links, full, endless, with_equal_loads, fast] = variants;
     const double all = (c.overlap == comm::Overlap::none    ? none
                         : c.overlap == comm::Overlap::links ? links
@@ -194,9 +195,8 @@ Forecast mean_of(std::span<const Forecast> forecasts, std::span<const double> we
 }
 
 const Forecast& best_of(std::span<const Forecast> forecasts) {
-    return *std::min_element(forecasts.begin(), forecasts.end(), [](const Forecast& a, const Forecast& b) {
-        return a.terms.seconds() < b.terms.seconds();
-    });
+    return *std::ranges::min_element(
+        forecasts, [](const Forecast& a, const Forecast& b) { return a.terms.seconds() < b.terms.seconds(); });
 }
 
 Limit limit_of(const Terms& t) {
@@ -205,8 +205,7 @@ Limit limit_of(const Terms& t) {
                                        {"the number of messages and their latency", t.messages},
                                        {"the bytes that messages carry", t.bytes},
                                        {"balancing and migration", t.rebalancing}}};
-    return *std::max_element(losses.begin(), losses.end(),
-                             [](const Limit& a, const Limit& b) { return a.seconds < b.seconds; });
+    return *std::ranges::max_element(losses, {}, &Limit::seconds);
 }
 
 }  // namespace predict

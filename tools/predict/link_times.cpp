@@ -15,6 +15,13 @@ namespace {
 
 using balance::median;
 
+struct LinkTimes {
+    predict::Link link;
+    double message_seconds = 0;        ///< of a core, for each message
+    double copy_bytes_per_second = 0;  ///< of messages shorter than the eager limit
+    double spread = 0;                 ///< relative, of repeated measurements; 1 where longer messages seemed faster
+};
+
 constexpr std::size_t burst = 17, short_bytes = 8, page_bytes = 2048, long_bytes = std::size_t{1} << 20;
 
 // Seconds of an exchange of `count` messages of `bytes` each way between a and b: the median of each of some rounds.
@@ -41,10 +48,6 @@ std::vector<double> exchange_seconds(const comm::Communicator& comm, const comm:
     }
     return medians;
 }
-
-}  // namespace
-
-namespace {
 
 LinkTimes measure_once(const comm::Communicator& comm, int a, int b) {
     comm::Schedule schedule;
@@ -75,8 +78,8 @@ LinkTimes measure_once(const comm::Communicator& comm, int a, int b) {
     return t;
 }
 
-}  // namespace
-
+// Messages between ranks a and b, in both directions at once, as halos are: one or a burst, short and long. The same on
+// all ranks.
 LinkTimes measure_link(const comm::Communicator& comm, int a, int b) {
     constexpr int tries = 5;
     constexpr double quiet = 0.2;
@@ -85,6 +88,8 @@ LinkTimes measure_link(const comm::Communicator& comm, int a, int b) {
         if (const LinkTimes t = measure_once(comm, a, b); t.spread < best.spread) best = t;
     return best;
 }
+
+}  // namespace
 
 std::string measure_messages(predict::Machine& machine, const comm::Communicator& comm) {
     if (comm.size() == 1) return "assumed, because one rank alone cannot measure them";

@@ -46,8 +46,8 @@ RankPlacement placement_of(const Machine& nodes, const predict::Machine& machine
     RankPlacement placement;
     for (std::int64_t node = 0; std::ssize(placement.node) < ranks; ++node) {
         if (nodes.nodes && node == *nodes.nodes)
-            throw UsageError(fmt::format("command line: --processes: {} for {} that hold {}; use fewer, or more nodes",
-                                         counted(ranks, "rank"), counted(node, "node"), placement.node.size()));
+            throw UsageError("command line: --processes: {} for {} that hold {}; use fewer, or more nodes",
+                             counted(ranks, "rank"), counted(node, "node"), placement.node.size());
         const std::int64_t here = std::min<std::int64_t>(ranks_on(node), ranks - std::ssize(placement.node));
         // Cores that are not shared out, as those of one node for all ranks, are as many as a rank needs.
         const double speed = one_node ? Machine::at(nodes.core_speed, node)

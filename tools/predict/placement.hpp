@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/deck/deck.hpp"
-#include "app/deck/machine_costs.hpp"
+#include "app/deck/machine_file.hpp"
 #include "tools/predict/timeline.hpp"
 
 namespace app {

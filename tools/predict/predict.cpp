@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Everything that predicts is a pure function of the library predict; what is here measures, reads and writes. Rank 0
 // predicts, the others only help to measure.
-#include "tools/predict/predict.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <omp.h>
@@ -10,10 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 
 #include "app/common/heap.hpp"
-#include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/machine_file.hpp"
 #include "app/deck/setup.hpp"
@@ -22,8 +20,9 @@
 #include "app/output/results.hpp"
 #include "app/run/start.hpp"
 #include "comm/machine/topology.hpp"
+#include "tools/commands.hpp"
 #include "tools/predict/activity.hpp"
-#include "tools/predict/choice.hpp"
+#include "tools/predict/forecast.hpp"
 #include "tools/predict/forecaster.hpp"
 #include "tools/predict/link_times.hpp"
 #include "tools/predict/placement.hpp"
@@ -45,12 +44,28 @@ std::vector<std::int64_t> usual_counts(std::int64_t cells, std::int64_t most) {
     return counts;
 }
 
+// "1,2, 4" as ascending numbers, each once.
+std::vector<std::int64_t> process_list(const std::string& text) {
+    std::vector<std::int64_t> counts;
+    for (const std::string& word : parts_of(text, ',')) {
+        const std::int64_t n = number_in<std::int64_t>(word).value_or(0);
+        if (n < 1 || n > most_asked)
+            throw UsageError(
+                "command line: --processes: '{}' is no list of whole numbers from 1 to 1000000; write it as in 1,2,4,8",
+                text);
+        counts.push_back(n);
+    }
+    std::ranges::sort(counts);
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    return counts;
+}
+
 std::vector<std::int64_t> counts_of(const Options& options, const balance::Grid& grid, std::int64_t most) {
     if (options.processes.empty()) return usual_counts(grid.box().cells(), most);
     const std::vector<std::int64_t> counts = process_list(options.processes);
     if (counts.back() > most)
-        throw UsageError(fmt::format("command line: --processes: {} cells hold at most {}, not {}; use fewer",
-                                     along_axes(grid.cells, grid.dimensions), counted(most, "process"), counts.back()));
+        throw UsageError("command line: --processes: {} cells hold at most {}, not {}; use fewer",
+                         along_axes(grid.cells, grid.dimensions), counted(most, "process"), counts.back());
     return counts;
 }
 
@@ -77,9 +92,9 @@ void calibrate(Sample& sample, const comm::Communicator& comm, PredictReport& re
 // Other work on the machine may have hidden the cost of pairs.
 void note_doubtful(const PredictReport& report, const std::string& machine_file) {
     if (!report.assumed.empty())
-        say(stderr,
-            "steelyard: note: {}: it has no costs of {}; those of some processor are assumed, and nobody knows how far "
-            "they are off: take them from the machine.yaml of a prediction that has measured them\n",
+        say_note(
+            "{}: it has no costs of {}; those of some processor are assumed, and nobody knows how far "
+            "they are off: take them from the machine.yaml of a prediction that has measured them",
             printable(machine_file), fmt::join(report.assumed, " and "));
     if (!report.calibrated) return;
     const predict::ComputeCosts& c = report.machine.compute;
@@ -89,9 +104,9 @@ void note_doubtful(const PredictReport& report, const std::string& machine_file)
     constexpr double doubtful = 0.3;
     const double scatter = std::max(report.machine.compute_uncertainty, report.machine.message_uncertainty);
     if (unknown.empty() && scatter < doubtful) return;
-    say(stderr,
-        "steelyard: note: the measured times of this machine scatter by {:.0f} %{}; predict again when nothing else "
-        "runs\n",
+    say_note(
+        "the measured times of this machine scatter by {:.0f} %{}; predict again when nothing else "
+        "runs",
         100 * scatter,
         unknown.empty() ? ""
                         : fmt::format(", and {} seem to cost nothing, which the costs of particles stand for",
@@ -102,17 +117,18 @@ void note_doubtful(const PredictReport& report, const std::string& machine_file)
 void note_coarse(const PredictReport& report, std::int64_t deck_cells) {
     constexpr std::int64_t least = 30;  // cells a rank
     const auto coarse = std::ranges::find_if(report.forecasts, [&](const predict::Forecast& f) {
-        return report.length > 1 && f.ranks > 1 && least * f.ranks > deck_cells;
+        return report.options.length > 1 && f.ranks > 1 && least * f.ranks > deck_cells;
     });
     if (coarse == report.forecasts.end()) return;
-    say(stderr,
-        "steelyard: note: from {} on a rank has fewer than {} of the deck's {}; loads count as even inside each of "
-        "them, so imbalance by anything smaller is not known: predict from a larger deck with a smaller --scale\n",
+    say_note(
+        "from {} on a rank has fewer than {} of the deck's {}; loads count as even inside each of "
+        "them, so imbalance by anything smaller is not known: predict from a larger deck with a smaller --scale",
         counted(coarse->ranks, "rank"), least, counted(deck_cells, "cell"));
 }
 
 // Forecasts for all that is asked for, ascending. Rank 0 alone.
-void forecast_all(const Options& options, const Deck& deck, const Forecaster& forecaster, std::int64_t most,
+void forecast_all(const Options& options, const Deck& deck,
+                  const std::function<predict::Forecast(std::int64_t ranks)>& forecaster, std::int64_t most,
                   const std::vector<std::int64_t>& counts, Activity& activity, PredictReport& report) {
     const auto make = [&](std::int64_t ranks) {
         activity.begin("predicts for " + counted(ranks, "rank"));
@@ -135,22 +151,16 @@ std::int64_t scaled(std::int64_t count, const char* what, double length, int dim
                     const comm::Communicator& comm) {
     constexpr double most = 1e18;
     const double all = static_cast<double>(count) * predict::grown(length, dimensions);
-    comm::require(comm, all <= most, [&] {
-        return UsageError(
-            fmt::format("command line: --scale: {:g} makes {:.3g} {} of {}, more than {:g}; use a smaller "
-                        "scale",
-                        length, all, what, count, most));
-    });
+    refuse_unless<UsageError>(comm, all <= most,
+                              "command line: --scale: {:g} makes {:.3g} {} of {}, more than {:g}; use a smaller scale",
+                              length, all, what, count, most);
     return std::llround(all);
 }
 
 // The report before anything is measured.
 PredictReport begun(const Options& options, const Deck& deck, const comm::Communicator& comm) {
-    PredictReport report;
-    report.deck = deck.name;
+    PredictReport report{.deck = deck, .options = options};
     report.nodes = deck.machine;
-    report.length = options.length;
-    report.overlap = deck.comm.overlap;
     if (!options.machine.empty()) {
         const MachineFile file = read_machine(options.machine, comm);
         report.machine = file.costs;
@@ -162,12 +172,9 @@ PredictReport begun(const Options& options, const Deck& deck, const comm::Commun
         if (!file.has_messages) report.assumed.emplace_back("messages");
     }
     if (deck.accelerator.backend != AcceleratorBackend::none && comm.rank() == 0)
-        say(stderr,
-            "steelyard: note: accelerator.backend does not count in predictions; accelerator_speed in a machine file "
-            "does\n");
-    report.efficiency = options.efficiency;
-    report.run_seconds = options.seconds;
-    report.run_steps = deck.run.steps;
+        say_note(
+            "accelerator.backend does not count in predictions; accelerator_speed in a machine file "
+            "does");
     return report;
 }
 
@@ -200,8 +207,8 @@ SampledCourse sampled_course(const Options& options, const Deck& deck, Activity&
 
 int predict(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
-    comm::require(comm, deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint,
-                  [] { return DeckError("load.kind: a prediction needs particles; write slabs or checkpoint"); });
+    refuse_unless<DeckError>(comm, deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint,
+                             "load.kind: a prediction needs particles; write slabs or checkpoint");
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
     PredictReport report = begun(options, deck, comm);
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
@@ -230,8 +237,8 @@ int predict(const Options& options, const comm::Communicator& comm) {
     report.sampled_steps = sampled.fields.back().step;
     on_rank_0(comm, [&] {
         keep_arrays_on_the_heap();
-        const Forecaster forecaster(deck, setup.domain, report.nodes, report.machine, sampled, report.steps_per_rebuild,
-                                    options.length);
+        const auto forecaster = make_forecaster(deck, setup.domain, report.nodes, report.machine, sampled,
+                                                report.steps_per_rebuild, options.length);
         forecast_all(options, deck, forecaster, most, counts, activity, report);
         if (!options.quiet) note_doubtful(report, options.machine), note_coarse(report, grid.box().cells());
     });
@@ -244,22 +251,6 @@ int predict(const Options& options, const comm::Communicator& comm) {
     });
     if (comm.rank() == 0 && !options.quiet) say_prediction(report, directory.path());
     return 0;
-}
-
-std::vector<std::int64_t> process_list(const std::string& text) {
-    std::vector<std::int64_t> counts;
-    for (const std::string& word : parts_of(text, ',')) {
-        const std::int64_t n = number_in<std::int64_t>(word).value_or(0);
-        if (n < 1 || n > most_asked)
-            throw UsageError(
-                fmt::format("command line: --processes: '{}' is no list of whole numbers from 1 to "
-                            "1000000; write it as in 1,2,4,8",
-                            text));
-        counts.push_back(n);
-    }
-    std::sort(counts.begin(), counts.end());
-    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-    return counts;
 }
 
 }  // namespace app

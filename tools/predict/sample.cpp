@@ -12,7 +12,6 @@
 
 #include "app/balancing/measure.hpp"
 #include "app/deck/setup.hpp"
-#include "app/run/network.hpp"
 #include "balance/grid/for_each.hpp"
 #include "balance/model/median.hpp"
 #include "comm/clock.hpp"

@@ -152,7 +152,7 @@ std::vector<double> Timeline::step_ends(std::span<const double> begins, const Ma
                 ready = std::max(ready, x.arrived[awaited_[a]]);
             rim.emplace_back(ready, rim_[t].seconds);
         }
-        std::sort(rim.begin(), rim.end());
+        std::ranges::sort(rim);
         double at = x.issued[r] + inner_seconds_[r];
         for (const auto& [ready, seconds] : rim) at = std::max(at, ready) + seconds;
         ends[r] = std::max(x.sent[r], at);

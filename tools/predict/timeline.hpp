@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "app/deck/machine_costs.hpp"
+#include "app/deck/machine_file.hpp"
 #include "comm/schedule.hpp"
 
 namespace predict {

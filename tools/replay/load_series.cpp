@@ -10,8 +10,8 @@
 
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
-#include "app/deck/limits.hpp"
-#include "app/run/memory.hpp"
+#include "app/deck/deck.hpp"
+#include "app/run/start.hpp"
 #include "balance/replay.hpp"
 #include "comm/file/durable.hpp"
 
@@ -36,24 +36,19 @@ LoadSeriesReader::LoadSeriesReader(const std::string& path, const comm::Communic
 
 void LoadSeriesReader::check_shapes() {
     const comm::FieldSeriesReader::Shape shape = file_.shape(load_name);
-    comm::require(comm_, shape.times > 0, [&] {
-        return InputError(fmt::format("{}: {} holds no times; give one at least", path_, load_name));
-    });
+    refuse_unless<InputError>(comm_, shape.times > 0, "{}: {} holds no times; give one at least", path_, load_name);
     for (const char* name : {particles_name, ahead_name}) {
         if (!file_.has(name)) continue;
         counts_.emplace_back(name);
-        comm::require(comm_, file_.shape(name) == shape, [&] {
-            return InputError(fmt::format("{}: {} and {} have different shapes; give both for the same times and cells",
-                                          path_, load_name, name));
-        });
+        refuse_unless<InputError>(comm_, file_.shape(name) == shape,
+                                  "{}: {} and {} have different shapes; give both for the same times and cells", path_,
+                                  load_name, name);
     }
     grid_ = {shape.cells, {false, false, false}, shape.dimensions};
     const std::vector<std::string> boundary = file_.texts("boundary");
     const bool fits = boundary.empty() || boundary.size() == static_cast<std::size_t>(shape.dimensions);
-    comm::require(comm_, fits, [&] {
-        return InputError(fmt::format("{}: its attribute boundary has {} for {} axes; give one for each", path_,
-                                      counted(std::ssize(boundary), "word"), shape.dimensions));
-    });
+    refuse_unless<InputError>(comm_, fits, "{}: its attribute boundary has {} for {} axes; give one for each", path_,
+                              counted(std::ssize(boundary), "word"), shape.dimensions);
     for (std::size_t a = 0; a < boundary.size(); ++a) grid_.periodic[a] = boundary[a] == "periodic";
     steps_.resize(shape.times);
 }
@@ -65,25 +60,21 @@ void LoadSeriesReader::require_memory() const {
     on_rank_0(comm_, [&] {
         if (const std::string lack = comm::lack_of_memory((read + balanced) * static_cast<double>(cells));
             !lack.empty())
-            throw InputError(
-                fmt::format("{}: a replay of its {} {}; use larger cells", path_, counted(cells, "cell"), lack));
+            throw InputError("{}: a replay of its {} {}; use larger cells", path_, counted(cells, "cell"), lack);
     });
 }
 
 void LoadSeriesReader::check_steps() {
     if (!file_.has(step_name)) return std::iota(steps_.begin(), steps_.end(), 0);
     const std::vector<std::int64_t> found = file_.integers(step_name);
-    comm::require(comm_, found.size() == steps_.size(), [&] {
-        return InputError(fmt::format("{}: {} has {} for {} of {}; give one for each", path_, step_name,
-                                      counted(std::ssize(found), "step"), counted(times(), "time"), load_name));
-    });
-    const bool ascending = std::adjacent_find(found.begin(), found.end(), std::greater_equal<>()) == found.end();
-    comm::require(comm_, ascending && found.front() >= 0 && found.back() <= last_step, [&] {
-        return InputError(
-            fmt::format("{}: the numbers in {} do not ascend from 0 or more up to 10^15; give each time a "
-                        "later step",
-                        path_, step_name));
-    });
+    refuse_unless<InputError>(comm_, found.size() == steps_.size(), "{}: {} has {} for {} of {}; give one for each",
+                              path_, step_name, counted(std::ssize(found), "step"), counted(times(), "time"),
+                              load_name);
+    const bool ascending = std::ranges::adjacent_find(found, std::greater_equal<>()) == found.end();
+    refuse_unless<InputError>(
+        comm_, ascending && found.front() >= 0 && found.back() <= last_step,
+        "{}: the numbers in {} do not ascend from 0 or more up to 10^15; give each time a later step", path_,
+        step_name);
     steps_ = found;
 }
 

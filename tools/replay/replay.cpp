@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Replays (balance/replay.hpp) of loads from a file, with the outputs of a run.
-#include "tools/replay/replay.hpp"
+#include "balance/replay.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,18 +12,17 @@
 
 #include "app/balancing/from_deck.hpp"
 #include "app/balancing/load_balancer.hpp"
-#include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/checks.hpp"
 #include "app/deck/wording.hpp"
 #include "app/output/formats/balance_formats.hpp"
 #include "app/output/results.hpp"
 #include "app/output/series/tables.hpp"
-#include "balance/replay.hpp"
+#include "app/output/summary/summary_json.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/team.hpp"
+#include "tools/commands.hpp"
 #include "tools/replay/load_series.hpp"
-#include "tools/replay/replay_report.hpp"
 
 namespace app {
 namespace {
@@ -58,8 +58,8 @@ void require_memory_for_optimum(const std::string& path, const LoadSeriesReader&
         const double each =
             balance::Clairvoyant::bytes(opportunities, series.grid().box().cells(), processes, comm.size());
         if (const std::string lack = comm::lack_of_memory(each * comm.node_size()); !lack.empty())
-            throw InputError(fmt::format("{}: the best schedule of {} {}; use a larger balance.every, or more nodes",
-                                         path, counted(opportunities, "entry"), lack));
+            throw InputError("{}: the best schedule of {} {}; use a larger balance.every, or more nodes", path,
+                             counted(opportunities, "entry"), lack);
     });
 }
 
@@ -68,8 +68,7 @@ void require_loads_elsewhere(const std::string& loads, const std::string& out, c
         std::error_code error;
         const std::filesystem::path folder = std::filesystem::absolute(loads, error).parent_path();
         if (std::filesystem::equivalent(folder, out, error) && !error)
-            throw UsageError(
-                fmt::format("{}: it lies in the output directory {}; choose another with --out", loads, out));
+            throw UsageError("{}: it lies in the output directory {}; choose another with --out", loads, out);
     });
 }
 
@@ -98,19 +97,55 @@ void balance_at(const std::vector<std::int64_t>& opportunities, const LoadSeries
     formats.finish();
 }
 
-ReplayReport report_of(const balance::Replay& replay, const Options& options, const Deck& deck) {
-    ReplayReport report;
-    report.command_line = options.command_line;
-    report.deck = deck.name;
-    report.loads = options.loads;
-    report.grid = replay.setting().grid;
-    report.processes = replay.setting().hosts.processes();
-    report.contenders = replay.costs();
-    report.overall = overall_of(replay.state().models);
-    report.prices = prices_in_words(deck.balance.work, replay.setting().policy.counting.cells_move, report.processes);
-    report.notes = never_balanced(replay.state().models);
-    report.optimum = replay.optimum();
-    return report;
+// The table at the end of a replay. optimum: nothing where none was wanted.
+void say_replay(const balance::Replay& replay, const std::optional<balance::Replay::Optimum>& optimum,
+                std::int64_t opportunities, const Options& options, const Deck& deck, const std::string& directory) {
+    const balance::Setting& setting = replay.setting();
+    const std::int64_t processes = setting.hosts.processes();
+    const std::vector<balance::ContenderCost> costs = replay.costs();
+    const std::vector<Overall> overall = overall_of(replay.state().models);
+    say(stdout, "\n{}: {} cells, {}, {}\n", options.loads, along_axes(setting.grid.cells, setting.grid.dimensions),
+        counted(processes, "process"), counted(opportunities, "opportunity"));
+    std::size_t width = 16;
+    for (const balance::ContenderCost& c : costs) width = std::max(width, c.name.size());
+    say(stdout, "  {:<{}}  {:>11}  {:>10}  {:>10}  {:>12}  {:>12}  {:>12}\n", "", width, "overall LBE", "balancings",
+        "migrations", "computing, s", "balancing, s", "in all, s");
+    for (const balance::ContenderCost& c : costs) {
+        const auto o = std::ranges::find(overall, c.name, &Overall::model);
+        const std::string lbe = o == overall.end() ? "-" : fmt::format("{:.1f} %", 100 * o->lbe);
+        say(stdout, "  {:<{}}  {:>11}  {:>10}  {:>10}  {:>12.5g}  {:>12.5g}  {:>12.5g}\n", c.name, width, lbe,
+            c.balancings, c.migrations, c.computing_seconds, c.balancing_seconds, c.seconds());
+    }
+    say(stdout, "{}", wrapped(prices_in_words(deck.balance.work, setting.policy.counting.cells_move, processes)));
+    if (const std::string winner = least_time(costs); !winner.empty()) say(stdout, "{}", wrapped(winner));
+    if (optimum) {
+        std::vector<std::string> over;
+        for (const balance::ContenderCost& c : costs)
+            over.push_back(fmt::format("{} {:.1f} %", c.name, 100 * (c.seconds() / optimum->seconds - 1)));
+        say(stdout, "  best schedule in hindsight: {:.5g} s with {}; over it {}\n", optimum->seconds,
+            counted(std::ssize(optimum->steps), "balancing"), fmt::join(over, ", "));
+    }
+    say(stdout, "results in {}\n", directory);
+    for (const std::string& note : never_balanced(replay.state().models)) say_note("{}", note);
+}
+
+// The text of a replay's summary.json.
+std::string summary_text(const balance::Replay& replay, const std::optional<balance::Replay::Optimum>& optimum,
+                         std::int64_t opportunities, const Options& options, const Deck& deck, int ranks) {
+    const balance::Grid& grid = replay.setting().grid;
+    Json j;
+    add_program(j, options.command_line);
+    j["deck"] = deck.name;
+    j["loads"] = options.loads;
+    j["clock"] = balance::word_of(balance::Clock::work);
+    j["ranks"] = ranks;
+    j["processes"] = replay.setting().hosts.processes();
+    j["cells"] = Json(std::vector<int>(grid.cells.begin(), grid.cells.begin() + grid.dimensions));
+    j["opportunities"] = opportunities;
+    add_overall(j, overall_of(replay.state().models));
+    add_costs(j, replay.costs());
+    if (optimum) j["optimum"] = {{"seconds", optimum->seconds}, {"steps", optimum->steps}};
+    return text_of(j, 2) + "\n";
 }
 
 }  // namespace
@@ -133,7 +168,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
         require_memory_for_optimum(options.loads, series, std::ssize(opportunities), *deck.balance.processes, comm);
     directory.require_room(old_results(options), options.deck);
     if (const std::string why = idleness(series, opportunities.size()); comm.rank() == 0 && !why.empty())
-        say(stderr, "steelyard: note: {}: {}\n", printable(options.loads), why);
+        say_note("{}: {}", printable(options.loads), why);
     const comm::Ranks team(comm);
     const RoundMeter meter;
     const std::int64_t processes = *deck.balance.processes;
@@ -145,11 +180,12 @@ int replay(const Options& options, const comm::Communicator& comm) {
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     on_rank_0(comm, [&] { directory.write("deck.yaml", balance_yaml(deck)); });
     balance_at(opportunities, series, deck, team, replay, directory);
-    ReplayReport report = report_of(replay, options, deck);
-    report.ranks = comm.size();
-    report.opportunities = std::ssize(opportunities) - 1;
-    on_rank_0(comm, [&] { directory.write("summary.json", to_json(report)); });
-    if (comm.rank() == 0 && !options.quiet) say_replay(report, directory.path());
+    const std::int64_t balancings = std::ssize(opportunities) - 1;
+    const std::optional<balance::Replay::Optimum> optimum = replay.optimum();
+    on_rank_0(comm, [&] {
+        directory.write("summary.json", summary_text(replay, optimum, balancings, options, deck, comm.size()));
+    });
+    if (comm.rank() == 0 && !options.quiet) say_replay(replay, optimum, balancings, options, deck, directory.path());
     return 0;
 }
 

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: MIT
-#include "tools/selftest/selftest.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 #include <vector>
 
 #include "app/common/errors.hpp"
 #include "app/common/json.hpp"
-#include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/run/run.hpp"
 #include "comm/clock.hpp"
 #include "comm/file/posix_file.hpp"
 #include "md/kernels/kernels.hpp"
+#include "tools/commands.hpp"
 
 namespace app {
 namespace {
@@ -35,24 +32,17 @@ struct Expected {
 
 // The shortest runs of the decks, in the order of the table.
 std::vector<Expected> expected_in(const std::string& table) {
-    const std::string text = comm::read_text(table);
-    std::istringstream lines(text);
-    std::string line;
     std::vector<Expected> rows;
-    while (std::getline(lines, line)) {
-        std::istringstream cells(line);
-        Expected row;
-        std::string steps;
-        for (std::string* cell : {&row.deck, &steps /* particles */, &steps, &row.precision, &row.state_hash})
-            std::getline(cells, *cell, ',');
-        row.steps = std::atoll(steps.c_str());
+    for (const std::string& line : parts_of(comm::read_text(table), '\n')) {
+        const std::vector<std::string> cells = parts_of(line, ',');  // deck, particles, steps, precision, hash, ...
+        if (cells.size() < 5) continue;
+        const Expected row{cells[0], std::atoll(cells[2].c_str()), cells[3], cells[4]};
         const auto longer = [&](const Expected& r) { return r.deck == row.deck && r.steps < row.steps; };
         if (std::ranges::find(decks, row.deck) != decks.end() && std::ranges::none_of(rows, longer))
             rows.push_back(row);
     }
     if (rows.size() != 2 * decks.size() || std::ranges::any_of(rows, [](const Expected& r) { return r.steps < 2; }))
-        throw InputError(
-            fmt::format("{}: is not the table of expected results; give --inputs the directory inputs/", table));
+        throw InputError("{}: is not the table of expected results; give --inputs the directory inputs/", table);
     return rows;
 }
 
@@ -63,8 +53,8 @@ std::string directory_of_decks() {
     for (fs::path above = program.parent_path(); above.has_relative_path(); above = above.parent_path())
         for (const char* inputs : {"share/steelyard/inputs", "inputs"})
             if (fs::exists(above / inputs / "expected.csv", error)) return (above / inputs).string();
-    throw InputError(fmt::format("{}: no inputs/expected.csv is near it; give --inputs the directory of the decks",
-                                 program.string()));
+    throw InputError("{}: no inputs/expected.csv is near it; give --inputs the directory of the decks",
+                     program.string());
 }
 
 // The sets of kernels that all ranks can run, best first.

@@ -193,7 +193,7 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
     on_rank_0(comm, [&] {
         const std::string lack = comm::lack_of_space(directory, bytes);
         if (!lack.empty())
-            throw OutputError(fmt::format("{}: a checkpoint {}; free some space or choose another --out", name, lack));
+            throw OutputError("{}: a checkpoint {}; free some space or choose another --out", name, lack);
     });
     write_body(unfinished, info, engine, balancer, comm);
     const auto check = [&](bool good, const char* what) {

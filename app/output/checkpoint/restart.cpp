@@ -11,7 +11,7 @@
 #include <functional>
 #include <optional>
 
-#include "app/deck/compare.hpp"
+#include "app/deck/deck.hpp"
 #include "app/output/checkpoint/front.hpp"
 #include "balance/grid/grid.hpp"
 #include "comm/file/durable.hpp"
@@ -150,7 +150,7 @@ Deck deck_in(const std::string& text, const std::string& path) {
 }  // namespace
 
 InputError unusable(const std::string& path, const std::string& what, const std::string& or_else) {
-    return InputError(fmt::format("{}: {}; use another checkpoint{}", path, what, or_else));
+    return InputError("{}: {}; use another checkpoint{}", path, what, or_else);
 }
 
 std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, int dimensions,
@@ -204,15 +204,15 @@ std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const co
 
 void require_same_system(const Deck& deck, const CheckpointInfo& info) {
     if (md::has_motion(deck.system) && deck.run.dt != info.deck.run.dt)
-        throw InputError(fmt::format(
+        throw InputError(
             "{}: run.dt differs from the deck's, and the places of moving faces follow from it; keep it, or start anew",
-            info.path));
+            info.path);
     for (const DeckChange& c : changes(info.deck, deck))
         if (c.refused)
-            throw InputError(fmt::format(
+            throw InputError(
                 "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps it: give the deck the "
                 "checkpoint's value, or start anew",
-                info.path, c.key, c.before.empty() ? "nothing" : c.before, c.now.empty() ? "nothing" : c.now));
+                info.path, c.key, c.before.empty() ? "nothing" : c.before, c.now.empty() ? "nothing" : c.now);
 }
 
 void load_particles(const CheckpointInfo& info, Engine& engine, const balance::Decomposition& owners,
@@ -222,8 +222,7 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const balance::D
         const md::Domain& domain = engine.setup().domain;
         double kinetic = 0;
         for_each_piece(file, info.particles, domain.dimensions, comm, [&](std::vector<md::Particle<3>> list) {
-            const bool good =
-                std::all_of(list.begin(), list.end(), [&](const md::Particle<3>& p) { return sensible(p, domain); });
+            const bool good = std::ranges::all_of(list, [&](const md::Particle<3>& p) { return sensible(p, domain); });
             comm::require(comm, good, [&] {
                 return unusable(info.path, "holds a particle outside the box, or faster than anything");
             });

@@ -71,9 +71,8 @@ bool fits(const std::vector<balance::Split>& splits, const balance::Grid& grid,
 std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balance::Contender& saved_by,
                         std::int64_t step, const LoadBalancer& balancer, const comm::Communicator& comm) {
     const int axes = balancer.grid().dimensions;
-    const bool splits = std::all_of(s.splits.begin(), s.splits.end(), [axes](const balance::Split& x) {
-        return x.axis >= -1 && x.axis < axes && x.left >= 0;
-    });
+    const bool splits = std::ranges::all_of(
+        s.splits, [axes](const balance::Split& x) { return x.axis >= -1 && x.axis < axes && x.left >= 0; });
     // One rank looks at what all have read: with thousands of processes it takes a while.
     if (!comm.all_agree(comm.rank() != 0 || balance::is_partition_of(s.partition, balancer.grid()))) return "boxes";
     balance::PartitionOptions options = saved_by.partition;
@@ -83,15 +82,14 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balan
     if (!balance::History::accepts(s.record, s.partition.processes(), step)) return "record";
     const std::size_t remembered = balance::make_criterion(saved_by.criterion)->memory_size();
     if (!s.criterion.empty() && s.criterion.size() != remembered) return "criterion";
-    if (!std::all_of(s.criterion.begin(), s.criterion.end(), [](double v) { return std::abs(v) <= 1e30; }))
-        return "criterion";
+    if (!std::ranges::all_of(s.criterion, [](double v) { return std::abs(v) <= 1e30; })) return "criterion";
     if (!s.spent.empty() && std::ssize(s.spent) != s.partition.processes()) return "spent";
-    if (!std::all_of(s.spent.begin(), s.spent.end(), [](double v) { return v >= 0 && v <= 1e30; })) return "spent";
+    if (!std::ranges::all_of(s.spent, [](double v) { return v >= 0 && v <= 1e30; })) return "spent";
     // Once a model has learnt from times, no cell is without a state, which some models mark by a negative one.
     const balance::History record =
         balance::History::from_numbers(std::span(s.record).first<balance::History::numbers>());
     const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
-                       std::all_of(s.state.begin(), s.state.end(), [&](double v) {
+                       std::ranges::all_of(s.state, [&](double v) {
                            return b.model->accepts_state(v) && (v >= 0 || record.updates == 0);
                        });
     return comm.all_agree(state) ? "" : "state";

@@ -117,7 +117,7 @@ CsvPast csv_past(std::string_view text, std::string_view head, std::int64_t end,
     while (!text.empty() && is_blank(first)) first = next_line(text);
     if (is_blank(first)) return {{}, "is empty", {}};
     if (first != head) return {{}, "names other columns in its first line", {}};
-    const auto columns = static_cast<std::size_t>(std::count(head.begin(), head.end(), ',')) + 1;
+    const auto columns = static_cast<std::size_t>(std::ranges::count(head, ',')) + 1;
     CsvPast past;
     DueRows due(rules, end);
     std::int64_t before = -1;
@@ -146,7 +146,7 @@ CsvPast csv_past(std::string_view text, std::string_view head, std::int64_t end,
 
 std::int64_t last_csv_step(std::string_view text) {
     text = without_mark(text);
-    const auto commas = [](std::string_view line) { return std::count(line.begin(), line.end(), ','); };
+    const auto commas = [](std::string_view line) { return std::ranges::count(line, ','); };
     const auto columns = commas(text.substr(0, text.find('\n')));
     std::int64_t last = -1;
     while (!text.empty()) {

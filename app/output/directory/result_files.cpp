@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "app/common/errors.hpp"
-#include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "comm/file/posix_file.hpp"
 
@@ -67,10 +66,9 @@ Contents contents_of(const std::string& directory, const ResultKinds& kinds) {
         }
     }
     if (error)
-        throw OutputError(
-            fmt::format("{}: cannot look what it holds: {}; make it readable or choose another with --out", directory,
-                        error.message()));
-    std::sort(found.results.begin(), found.results.end());
+        throw OutputError("{}: cannot look what it holds: {}; make it readable or choose another with --out", directory,
+                          error.message());
+    std::ranges::sort(found.results);
     return found;
 }
 
@@ -101,14 +99,14 @@ bool Aside::has(const std::string& name) const {
 
 void Aside::sync() {
     if (std::exchange(copied_, false) && !comm::sync_file_system(directory_))
-        throw OutputError(fmt::format("{}: cannot be brought to the disk; check the disk", directory_));
+        throw OutputError("{}: cannot be brought to the disk; check the disk", directory_);
 }
 
 void Aside::report(const char* why) {
     if (names_.empty()) return;
     sync();
-    say(stderr, "steelyard: note: {}: {} {} put aside into {}: {}\n", directory_, counted(std::ssize(names_), "file"),
-        why, folder_, some_of(names_));
+    say_note("{}: {} {} put aside into {}: {}", directory_, counted(std::ssize(names_), "file"), why, folder_,
+             some_of(names_));
     names_.clear();
 }
 
@@ -126,8 +124,8 @@ void Aside::make(const std::string& name_of_file) {
 
 void Aside::check(const std::string& what) const {
     if (error_)
-        throw OutputError(fmt::format("{}: cannot put {} aside: {}; choose another directory with --out", directory_,
-                                      what, error_.message()));
+        throw OutputError("{}: cannot put {} aside: {}; choose another directory with --out", directory_, what,
+                          error_.message());
 }
 
 std::string why_no_file(const std::string& directory, const std::string& name, bool folder) {
@@ -146,8 +144,8 @@ std::string why_no_file(const std::string& directory, const std::string& name, b
 void Aside::move_no_files(const std::map<std::string, std::vector<std::string>>& names) {
     for (const auto& [what, alike] : names) {
         for (const std::string& name : alike) move(name);
-        say(stderr, "steelyard: note: {}: {}: {}; put aside into {}, and begun anew where the run writes it\n",
-            directory_, some_of(alike), what, folder_);
+        say_note("{}: {}: {}; put aside into {}, and begun anew where the run writes it", directory_, some_of(alike),
+                 what, folder_);
     }
     names_.clear();
 }

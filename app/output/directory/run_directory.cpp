@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#include "app/common/say.hpp"
+#include "app/common/words.hpp"
 #include "app/output/checkpoint/front.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
@@ -48,19 +48,18 @@ RunDirectory::RunDirectory(std::string path, const ResultKinds& kinds, const com
         std::error_code error;
         made_ = fs::create_directories(path_, error);
         if (!fs::is_directory(path_, error))
-            throw OutputError(fmt::format(
+            throw OutputError(
                 "{}: cannot make this directory; check that its parent is writable, or choose another with --out",
-                path_));
+                path_);
         if (const std::string owner = lock_.take(path_); !owner.empty())
             throw UsageError(
-                fmt::format("{}: another run is writing to this directory, {}; wait for its end or choose another "
-                            "directory with --out",
-                            path_, owner));
+                "{}: another run is writing to this directory, {}; wait for its end or choose another directory with "
+                "--out",
+                path_, owner);
         if (!lock_.held())
-            say(stderr,
-                "steelyard: note: {}: this file system has no locks, so nobody keeps a second run out of the "
-                "directory; "
-                "start one at a time\n",
+            say_note(
+                "{}: this file system has no locks, so nobody keeps a second run out of the "
+                "directory; start one at a time",
                 path_);
         const Contents contents = contents_of(path_, kinds_);
         has_results_ = !contents.results.empty();
@@ -77,7 +76,7 @@ RunDirectory::RunDirectory(std::string path, const ResultKinds& kinds, const com
             });
         for (const Saved& s : saved_)
             if (s.named == s.step) checkpoints_.push_back(s.step);
-        std::reverse(checkpoints_.begin(), checkpoints_.end());
+        std::ranges::reverse(checkpoints_);
     });
 }
 
@@ -101,8 +100,8 @@ void RunDirectory::note_names() {
     if (std::exchange(names_noted_, true)) return;
     for (const Saved& s : saved_)
         if (s.named != s.step)
-            say(stderr, "steelyard: note: {}/{}: holds the state of step {}, which counts, and not its name\n", path_,
-                checkpoint_name(s.named), s.step);
+            say_note("{}/{}: holds the state of step {}, which counts, and not its name", path_,
+                     checkpoint_name(s.named), s.step);
 }
 
 std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) {
@@ -125,12 +124,10 @@ std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) {
         }
         ++damaged;
     }
-    comm::require(comm_, !has_results || old != OldResults::refuse, [&] {
-        return InputError(
-            fmt::format("{}: holds results, but no checkpoint to go on from{}; --restart auto --force puts them aside "
-                        "and starts from the deck",
-                        path_, damaged > 0 ? fmt::format(" (none of {} can be used)", damaged) : ""));
-    });
+    refuse_unless<InputError>(comm_, !has_results || old != OldResults::refuse,
+                              "{}: holds results, but no checkpoint to go on from{}; --restart auto --force puts them "
+                              "aside and starts from the deck",
+                              path_, damaged > 0 ? fmt::format(" (none of {} can be used)", damaged) : "");
     return std::nullopt;
 }
 
@@ -151,13 +148,13 @@ void RunDirectory::refuse_results(OldResults old, const std::string& deck_path) 
     std::error_code error;
     if (fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error)
         throw UsageError(
-            fmt::format("{}: the run would replace this deck by the effective one; choose another directory "
-                        "with --out, or move the deck",
-                        deck_path));
+            "{}: the run would replace this deck by the effective one; choose another directory with --out, or move "
+            "the deck",
+            deck_path);
     throw UsageError(
-        fmt::format("{}: holds results already; choose another directory with --out, add --force to put "
-                    "them aside, or go on with a run by --restart auto",
-                    path_));
+        "{}: holds results already; choose another directory with --out, add --force to put them aside, or go on with "
+        "a run by --restart auto",
+        path_);
 }
 
 void RunDirectory::require_room(OldResults old, const std::string& deck_path) const {
@@ -197,7 +194,7 @@ void RunDirectory::make_room_for_past(const CheckpointInfo& restart, const Traje
     for (const Saved& s : saved_) {
         const std::string name = checkpoint_name(s.named);
         if (s.named <= step || is_misnamed_restart(s, restart)) continue;
-        if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+        if (std::ranges::find(names, name) == names.end()) continue;
         in_the_way.push_back(name);
         later |= s.step > step;
     }
@@ -208,8 +205,7 @@ void RunDirectory::make_room_for_past(const CheckpointInfo& restart, const Traje
     if (later)
         for (const std::string& name : names)
             if (const ResultKind* kind = kind_of(name, kinds_);
-                kind && kind->name == name && !kind->last_step &&
-                std::find(lossy.begin(), lossy.end(), name) == lossy.end())
+                kind && kind->name == name && !kind->last_step && std::ranges::find(lossy, name) == lossy.end())
                 lossy.push_back(name);
     for (const std::string& name : lossy)  // copies first: a run that is killed here has lost nothing
         if (!aside_.has(name)) aside_.copy(name);
@@ -224,8 +220,8 @@ void RunDirectory::make_room_for_past(const CheckpointInfo& restart, const Traje
 bool RunDirectory::is_misnamed_restart(const Saved& s, const CheckpointInfo& restart) const {
     std::error_code error;
     return s.named > restart.step && fs::equivalent(path_ + "/" + checkpoint_name(s.named), restart.path, error) &&
-           std::none_of(saved_.begin(), saved_.end(),
-                        [&](const Saved& other) { return other.named == restart.step && other.step == restart.step; });
+           std::ranges::none_of(
+               saved_, [&](const Saved& other) { return other.named == restart.step && other.step == restart.step; });
 }
 
 // Such a checkpoint gets its own name: else the run would write another one over it.
@@ -239,7 +235,7 @@ void RunDirectory::name_restart(const CheckpointInfo& restart) {
         aside_.report("with the name of another step");
         fs::rename(path_ + "/" + name, path_ + "/" + own, error);
         if (error) throw cannot_write(own);
-        say(stderr, "steelyard: note: {}: {} is called {} now\n", path_, name, own);
+        say_note("{}: {} is called {} now", path_, name, own);
         checkpoints_.push_back(restart.step);
         return;
     }
@@ -306,53 +302,51 @@ bool RunDirectory::has(const std::string& name) const {
 void RunDirectory::require_ours() {
     if (const std::string what = lock_.lost(); !what.empty())
         throw OutputError(
-            fmt::format("{}: {}; go on from the last checkpoint, if there is one, by --restart FILE into another --out",
-                        path_, what));
+            "{}: {}; go on from the last checkpoint, if there is one, by --restart FILE into another --out", path_,
+            what);
     if (lock_.held()) return;
     if (const std::string damage = own_.damage(); !damage.empty())
         throw OutputError(
-            fmt::format("{}: run.json {} by another run, which this file system without locks lets in; go on from the "
-                        "last checkpoint, if there is one, by --restart FILE into another --out",
-                        path_, damage));
+            "{}: run.json {} by another run, which this file system without locks lets in; go on from the last "
+            "checkpoint, if there is one, by --restart FILE into another --out",
+            path_, damage);
 }
 
 // Without locks another run may have begun since this one has looked at the directory: that one stays.
 void RunDirectory::require_nobody_came() {
     if (!lock_.held() && read("run.json") != run_json_)
-        throw UsageError(fmt::format(
+        throw UsageError(
             "{}: another run has begun in this directory, which this file system without locks lets in; choose another "
             "directory with --out",
-            path_));
+            path_);
 }
 
 std::string RunDirectory::read(const std::string& name) const {
     std::optional<std::string> text = comm::read_whole(path_ + "/" + name);
     if (text) return std::move(*text);
-    throw OutputError(fmt::format(
+    throw OutputError(
         "{}: cannot read {}, and what is written instead would lose it; check the disk and the rights of the file",
-        path_, name));
+        path_, name);
 }
 
 void RunDirectory::copy_aside(const std::string& name, const std::string& why) {
     aside_.copy(name);
     aside_.sync();
-    say(stderr, "steelyard: note: {}: {} {}; a copy of all is put aside into {}\n", path_, name, why, aside_.folder());
+    say_note("{}: {} {}; a copy of all is put aside into {}", path_, name, why, aside_.folder());
 }
 
 void RunDirectory::put_aside(const std::string& name, const std::string& why) {
     aside_.move(name);
-    say(stderr, "steelyard: note: {}: {} {}, so it is put aside into {} and begun anew\n", path_, name, why,
-        aside_.folder());
+    say_note("{}: {} {}, so it is put aside into {} and begun anew", path_, name, why, aside_.folder());
 }
 
 void RunDirectory::note_missing(const std::string& name) const {
     if (aside_.has(name)) return;
-    say(stderr, "steelyard: note: {}: {} of the run that is continued is missing, so it is begun anew\n", path_, name);
+    say_note("{}: {} of the run that is continued is missing, so it is begun anew", path_, name);
 }
 
 void RunDirectory::note_gap(const std::string& name, const CsvGap& gap) const {
-    say(stderr, "steelyard: note: {}: {} has lost {}; the run goes on and does not write them again\n", path_, name,
-        in_words(gap));
+    say_note("{}: {} has lost {}; the run goes on and does not write them again", path_, name, in_words(gap));
 }
 
 void RunDirectory::require_undamaged(const std::string& name, const std::string& damage) {
@@ -362,10 +356,10 @@ void RunDirectory::require_undamaged(const std::string& name, const std::string&
 
 void require_undamaged(const std::string& path, const std::string& damage) {
     if (!damage.empty())
-        throw OutputError(fmt::format(
+        throw OutputError(
             "{}: {} by another program while the run was writing it; keep others away from results: --restart auto "
             "goes on from the last checkpoint",
-            path, damage));
+            path, damage);
 }
 
 void RunDirectory::write(const std::string& name, const std::string& text, bool durable) const {
@@ -374,9 +368,8 @@ void RunDirectory::write(const std::string& name, const std::string& text, bool 
 
 OutputError RunDirectory::cannot_write(const std::string& name) const {
     return OutputError(
-        fmt::format("{}: cannot write {}; check that the directory is writable and not full, or choose another with "
-                    "--out",
-                    path_, name));
+        "{}: cannot write {}; check that the directory is writable and not full, or choose another with --out", path_,
+        name);
 }
 
 bool RunDirectory::finished(const CheckpointInfo& info) const {

@@ -3,7 +3,7 @@
 // Whatever a new run can't go on from is put aside, into previous_<n>/ inside the directory; nothing is overwritten or
 // deleted but what this run wrote itself.
 //
-// run.json holds the lineage of the run whose results the directory holds (lineage.hpp).
+// run.json holds the lineage of the run whose results the directory holds (checkpoint_info.hpp).
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/deck/deck.hpp"
-#include "app/output/checkpoint/lineage.hpp"
+#include "app/output/checkpoint/checkpoint_info.hpp"
 
 namespace app {
 

@@ -9,9 +9,7 @@ namespace app {
 BalanceFormats::BalanceFormats(RunDirectory& results, const std::vector<BalanceFormat>& formats,
                                const balance::Grid& grid, std::int64_t processes, std::int64_t last)
     : results_(results) {
-    const auto wanted = [&](BalanceFormat format) {
-        return std::find(formats.begin(), formats.end(), format) != formats.end();
-    };
+    const auto wanted = [&](BalanceFormat format) { return std::ranges::find(formats, format) != formats.end(); };
     const auto there = [&](BalanceFormat format) {
         std::error_code error;
         return results.continued() &&
@@ -19,24 +17,23 @@ BalanceFormats::BalanceFormats(RunDirectory& results, const std::vector<BalanceF
     };
     on_rank_0(results.comm(), [&] {
         using enum BalanceFormat;
-        if (wanted(lbaf) || there(lbaf)) lbaf_.emplace(results, grid, processes, last);
-        if (wanted(metis) || there(metis)) metis_.emplace(results, grid, last);
-        if (lbaf_ && !wanted(lbaf)) lbaf_->finish(), lbaf_.reset();
-        if (!wanted(metis)) metis_.reset();
+        if (wanted(lbaf) || there(lbaf)) formats_.push_back(make_lbaf(results, grid, processes, last));
+        if (!formats_.empty() && !wanted(lbaf)) formats_.back()->finish(), formats_.clear();
+        if (wanted(metis) || there(metis)) formats_.push_back(make_metis(results, grid, last));
+        if (!formats_.empty() && there(metis) && !wanted(metis)) formats_.pop_back();
     });
 }
 
 void BalanceFormats::write(const BalancedCells& before) {
     on_rank_0(results_.comm(), [&] {
         results_.require_ours();
-        if (lbaf_) lbaf_->add(before);
-        if (metis_) metis_->add(before);
+        for (const auto& format : formats_) format->add(before);
     });
 }
 
 void BalanceFormats::finish() {
     on_rank_0(results_.comm(), [&] {
-        if (lbaf_) lbaf_->finish();
+        for (const auto& format : formats_) format->finish();
     });
 }
 

@@ -3,16 +3,31 @@
 // has a folder of its name in the output directory. Rank 0 writes.
 #pragma once
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "app/balancing/balanced_cells.hpp"
 #include "app/deck/deck.hpp"
 #include "app/output/directory/run_directory.hpp"
-#include "app/output/formats/lbaf.hpp"
-#include "app/output/formats/metis_graph.hpp"
 
 namespace app {
+
+/// The files of one format, on rank 0 alone. All functions throw OutputError.
+class FormatFiles {
+public:
+    virtual ~FormatFiles() = default;
+    virtual void add(const BalancedCells& before) = 0;
+    virtual void finish() {}  ///< gives files that grow their names
+};
+
+/// Each goes on with what an earlier start of this run has written up to step `last`.
+std::unique_ptr<FormatFiles> make_lbaf(RunDirectory& results, const balance::Grid& grid, std::int64_t processes,
+                                       std::int64_t last);
+std::unique_ptr<FormatFiles> make_metis(RunDirectory& results, const balance::Grid& grid, std::int64_t last);
+/// The last step of the files in a folder of the format; -1 where there are none.
+std::int64_t last_lbaf_step(const std::string& folder);
+std::int64_t last_metis_step(const std::string& folder);
 
 class BalanceFormats {
 public:
@@ -27,8 +42,7 @@ public:
 
 private:
     RunDirectory& results_;
-    std::optional<LbafFiles> lbaf_;    // rank 0
-    std::optional<MetisFiles> metis_;  // rank 0
+    std::vector<std::unique_ptr<FormatFiles>> formats_;  // rank 0
 };
 
 }  // namespace app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "app/output/formats/lbaf.hpp"
-
+// lbaf/data.<process>.json: the LBDatafiles of DARMA/vt, which its Load Balancing Analysis Framework (LBAF) reads. A
+// file for each process, a phase in each of them for each balancing, an object for each box of cells.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/common/json.hpp"
+#include "app/output/formats/balance_formats.hpp"
 #include "balance/partition/cell_graph.hpp"
 #include "comm/file/posix_file.hpp"
 
@@ -124,7 +125,7 @@ std::vector<Json> communications_of(const BalancedCells& before, const balance::
         touched.clear();
         for (std::int32_t i = graph.first[c]; i < graph.first[c + 1]; ++i)
             touched.push_back(box_of[graph.neighbours[i]]);
-        std::sort(touched.begin(), touched.end());
+        std::ranges::sort(touched);
         touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
         for (const std::int32_t to : touched)
             if (to != box_of[c]) sent[{box_of[c], to}] += before.particles[c];
@@ -140,6 +141,84 @@ std::vector<Json> communications_of(const BalancedCells& before, const balance::
     return communications;
 }
 
+// On rank 0 alone. While they grow, with a phase a line, the files bear the names data.<process>.json.tmp.
+class LbafFiles final : public FormatFiles {
+public:
+    // Goes on with what an earlier start of this run has written up to step `last`. Throws OutputError.
+    LbafFiles(RunDirectory& results, const balance::Grid& grid, std::int64_t processes, std::int64_t last)
+        : results_(results), grid_(grid), sizes_(processes, 0), speeds_(processes, 1) {
+        std::error_code error;
+        if (fs::is_directory(results.path() + "/" + folder, error)) {
+            // All files have the same phases up to that step: it has a checkpoint, which was written after them.
+            bool sound = true;
+            for (std::int64_t p = 0; p < processes && sound; ++p) {
+                const std::string text = past(p);
+                const std::int64_t phases = phases_until(text, last);
+                if (p == 0) phases_ = phases;
+                sound = text.starts_with(head_of(grid, p, processes)) && phases == phases_;
+            }
+            if (!sound) results.put_aside(folder, "is incomplete, or of other processes or cells");
+            if (!sound) phases_ = 0;
+        }
+        fs::create_directory(results.path() + "/" + folder, error);
+        for (std::int64_t p = 0; p < processes; ++p) {
+            const std::string text =
+                phases_ > 0 ? first_lines(past(p), 1 + phases_) : head_of(grid, p, processes) + rest_of_head(1);
+            const std::string growing = comm::unfinished(results.path() + "/" + name(p));
+            sizes_[p] = std::ssize(text);
+            speeds_[p] = last_speed_in(text);
+            // A file that grew is cut: nothing of what stays is written again, so a power cut cannot take it.
+            const bool cut = phases_ > 0 && !results.read(comm::unfinished(name(p))).empty();
+            if (cut ? ftruncate(comm::Descriptor(growing, O_WRONLY | O_NOFOLLOW), sizes_[p]) != 0
+                    : !comm::replace_file(growing, text))
+                throw results.cannot_write(name(p));
+        }
+    }
+    // Adds a phase. Throws OutputError.
+    void add(const BalancedCells& before) override {
+        const std::vector<Json> tasks = tasks_of(before, grid_), communications = communications_of(before, grid_);
+        for (std::size_t p = 0; p < sizes_.size(); ++p)
+            write(static_cast<std::int64_t>(p),
+                  fmt::format("{}{{\"id\":{},{}{},\"speed\":{}}},\"tasks\":{},\"communications\":{}}}\n",
+                              phases_ > 0 ? "," : "", phases_, before_step, before.step, Json(before.speeds[p]).dump(),
+                              tasks[p].dump(), communications[p].dump()),
+                  sizes_[p]);
+        speeds_ = before.speeds;
+        ++phases_;
+    }
+    // Ends the files and gives them their names. Throws OutputError.
+    void finish() override {
+        for (std::size_t i = 0; i < sizes_.size(); ++i) {
+            const auto p = static_cast<std::int64_t>(i);
+            const std::string path = results_.path() + "/" + name(p);
+            write(p, rest_of_head(speeds_[i]), std::ssize(head_of(grid_, p, std::ssize(sizes_))));
+            write(p, "]}\n", sizes_[i]);
+            if (std::rename(comm::unfinished(path).c_str(), path.c_str()) != 0) throw results_.cannot_write(name(p));
+        }
+    }
+
+private:
+    std::string name(std::int64_t process) const { return fmt::format("{}/data.{}.json", folder, process); }
+    // The file of this process from an earlier start.
+    std::string past(std::int64_t process) const {
+        const std::string growing = results_.read(comm::unfinished(name(process)));
+        return growing.empty() ? results_.read(name(process)) : growing;
+    }
+    // at: bytes from its begin
+    void write(std::int64_t process, const std::string& text, std::int64_t at) {
+        comm::Descriptor file(comm::unfinished(results_.path() + "/" + name(process)), O_WRONLY | O_NOFOLLOW);
+        if (!file.good() || !comm::write_at(file, text.data(), std::ssize(text), at) || !file.close())
+            throw results_.cannot_write(name(process));
+        sizes_[process] = std::max(sizes_[process], at + std::ssize(text));
+    }
+
+    RunDirectory& results_;
+    balance::Grid grid_;
+    std::vector<std::int64_t> sizes_;  // of each file
+    std::vector<double> speeds_;       // of each process, as known at the last phase
+    std::int64_t phases_ = 0;          // in each file
+};
+
 }  // namespace
 
 std::int64_t last_lbaf_step(const std::string& folder) {
@@ -152,71 +231,9 @@ std::int64_t last_lbaf_step(const std::string& folder) {
     return last;
 }
 
-LbafFiles::LbafFiles(RunDirectory& results, const balance::Grid& grid, std::int64_t processes, std::int64_t last)
-    : results_(results), grid_(grid), sizes_(processes, 0), speeds_(processes, 1) {
-    std::error_code error;
-    if (fs::is_directory(results.path() + "/" + folder, error)) {
-        // All files have the same phases up to that step: it has a checkpoint, which was written after them.
-        bool sound = true;
-        for (std::int64_t p = 0; p < processes && sound; ++p) {
-            const std::string text = past(p);
-            const std::int64_t phases = phases_until(text, last);
-            if (p == 0) phases_ = phases;
-            sound = text.starts_with(head_of(grid, p, processes)) && phases == phases_;
-        }
-        if (!sound) results.put_aside(folder, "is incomplete, or of other processes or cells");
-        if (!sound) phases_ = 0;
-    }
-    fs::create_directory(results.path() + "/" + folder, error);
-    for (std::int64_t p = 0; p < processes; ++p) {
-        const std::string text =
-            phases_ > 0 ? first_lines(past(p), 1 + phases_) : head_of(grid, p, processes) + rest_of_head(1);
-        const std::string growing = comm::unfinished(results.path() + "/" + name(p));
-        sizes_[p] = std::ssize(text);
-        speeds_[p] = last_speed_in(text);
-        // A file that grew is cut: nothing of what stays is written again, so a power cut cannot take it.
-        const bool cut = phases_ > 0 && !results.read(comm::unfinished(name(p))).empty();
-        if (cut ? ftruncate(comm::Descriptor(growing, O_WRONLY | O_NOFOLLOW), sizes_[p]) != 0
-                : !comm::replace_file(growing, text))
-            throw results.cannot_write(name(p));
-    }
-}
-
-std::string LbafFiles::name(std::int64_t process) const { return fmt::format("{}/data.{}.json", folder, process); }
-
-// The file of this process from an earlier start.
-std::string LbafFiles::past(std::int64_t process) const {
-    const std::string growing = results_.read(comm::unfinished(name(process)));
-    return growing.empty() ? results_.read(name(process)) : growing;
-}
-
-void LbafFiles::write(std::int64_t process, const std::string& text, std::int64_t at) {
-    comm::Descriptor file(comm::unfinished(results_.path() + "/" + name(process)), O_WRONLY | O_NOFOLLOW);
-    if (!file.good() || !comm::write_at(file, text.data(), std::ssize(text), at) || !file.close())
-        throw results_.cannot_write(name(process));
-    sizes_[process] = std::max(sizes_[process], at + std::ssize(text));
-}
-
-void LbafFiles::add(const BalancedCells& before) {
-    const std::vector<Json> tasks = tasks_of(before, grid_), communications = communications_of(before, grid_);
-    for (std::size_t p = 0; p < sizes_.size(); ++p)
-        write(static_cast<std::int64_t>(p),
-              fmt::format("{}{{\"id\":{},{}{},\"speed\":{}}},\"tasks\":{},\"communications\":{}}}\n",
-                          phases_ > 0 ? "," : "", phases_, before_step, before.step, Json(before.speeds[p]).dump(),
-                          tasks[p].dump(), communications[p].dump()),
-              sizes_[p]);
-    speeds_ = before.speeds;
-    ++phases_;
-}
-
-void LbafFiles::finish() {
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-        const auto p = static_cast<std::int64_t>(i);
-        const std::string path = results_.path() + "/" + name(p);
-        write(p, rest_of_head(speeds_[i]), std::ssize(head_of(grid_, p, std::ssize(sizes_))));
-        write(p, "]}\n", sizes_[i]);
-        if (std::rename(comm::unfinished(path).c_str(), path.c_str()) != 0) throw results_.cannot_write(name(p));
-    }
+std::unique_ptr<FormatFiles> make_lbaf(RunDirectory& results, const balance::Grid& grid, std::int64_t processes,
+                                       std::int64_t last) {
+    return std::make_unique<LbafFiles>(results, grid, processes, last);
 }
 
 }  // namespace app

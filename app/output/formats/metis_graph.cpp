@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "app/output/formats/metis_graph.hpp"
-
+// metis/step_<step>.graph: the cells of a balancing as a graph for METIS and for who reads its files, with what the
+// cells cost and hold; beside it, in the format of METIS' own results, step_<step>.owners: who had them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "app/output/directory/result_files.hpp"
+#include "app/output/formats/balance_formats.hpp"
 #include "balance/partition/cell_graph.hpp"
 
 namespace app {
@@ -26,8 +27,7 @@ std::string graph_text(const BalancedCells& before, const balance::Grid& grid) {
     std::vector<std::int64_t> load;  // cell_graph() scales it anew
     for (const double s : before.seconds) load.push_back(sum > 0 ? static_cast<std::int64_t>(s / sum * 0x1p60) : 0);
     const balance::CellGraph graph = balance::cell_graph(grid, load);
-    const bool particles =
-        std::any_of(before.particles.begin(), before.particles.end(), [](std::int64_t n) { return n > 0; });
+    const bool particles = std::ranges::any_of(before.particles, [](std::int64_t n) { return n > 0; });
     std::string text;
     const auto out = std::back_inserter(text);
     fmt::format_to(out, "% step {}; {} x {} x {} cells by x, then y, then z\n", before.step, grid.cells[0],
@@ -62,6 +62,32 @@ std::string owners_text(const BalancedCells& before, const balance::Grid& grid) 
     return text;
 }
 
+// On rank 0 alone.
+class MetisFiles final : public FormatFiles {
+public:
+    // Removes what an earlier start of this run has written of steps after `last`. Throws OutputError.
+    MetisFiles(RunDirectory& results, const balance::Grid& grid, std::int64_t last) : results_(results), grid_(grid) {
+        std::error_code error;
+        const std::string path = results.path() + "/" + metis_folder;
+        fs::create_directory(path, error);
+        std::vector<fs::path> later;
+        for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
+            if (metis_step(entry.path().filename().string()).value_or(-1) > last) later.push_back(entry.path());
+        for (const fs::path& file : later) fs::remove(file, error);
+        if (error) throw results.cannot_write(metis_folder);
+    }
+    // Writes both files of a balancing. Throws OutputError.
+    void add(const BalancedCells& before) override {
+        const std::string name = fmt::format("{}/step_{}.", metis_folder, before.step);
+        results_.write(name + "owners", owners_text(before, grid_));
+        results_.write(name + "graph", graph_text(before, grid_));
+    }
+
+private:
+    RunDirectory& results_;
+    balance::Grid grid_;
+};
+
 }  // namespace
 
 std::int64_t last_metis_step(const std::string& folder) {
@@ -72,22 +98,8 @@ std::int64_t last_metis_step(const std::string& folder) {
     return last;
 }
 
-MetisFiles::MetisFiles(RunDirectory& results, const balance::Grid& grid, std::int64_t last)
-    : results_(results), grid_(grid) {
-    std::error_code error;
-    const std::string path = results.path() + "/" + metis_folder;
-    fs::create_directory(path, error);
-    std::vector<fs::path> later;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
-        if (metis_step(entry.path().filename().string()).value_or(-1) > last) later.push_back(entry.path());
-    for (const fs::path& file : later) fs::remove(file, error);
-    if (error) throw results.cannot_write(metis_folder);
-}
-
-void MetisFiles::add(const BalancedCells& before) const {
-    const std::string name = fmt::format("{}/step_{}.", metis_folder, before.step);
-    results_.write(name + "owners", owners_text(before, grid_));
-    results_.write(name + "graph", graph_text(before, grid_));
+std::unique_ptr<FormatFiles> make_metis(RunDirectory& results, const balance::Grid& grid, std::int64_t last) {
+    return std::make_unique<MetisFiles>(results, grid, last);
 }
 
 }  // namespace app

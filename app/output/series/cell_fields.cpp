@@ -146,7 +146,9 @@ public:
     explicit FieldSeries(const SeriesContext& c) : files_(c.results) {
         if (c.results.continued()) on_rank_0(c.results.comm(), [&] { files_.go_on(c.first_step); });
     }
-    void write(const Moment& now) override { files_.write(cell_fields(now.step, now.time, now.engine, now.balancer)); }
+    void write(const OutputStep& now) override {
+        files_.write(cell_fields(now.step, now.time, now.engine, now.balancer));
+    }
 
 private:
     FieldFiles files_;

@@ -33,7 +33,7 @@ void FrameSeries::go_on(const SeriesContext& c) {
     std::array<std::int64_t, 4> found{};  // is there a file, frames in it, frames that stay, capacity
     if (comm_.rank() == 0) {
         const std::vector<std::int64_t> steps = kind_.frame_steps(path_);
-        const auto stay = std::upper_bound(steps.begin(), steps.end(), step) - steps.begin();
+        const auto stay = std::ranges::upper_bound(steps, step) - steps.begin();
         found = {comm::file_size(path_) >= 0, static_cast<std::int64_t>(steps.size()), stay,
                  comm::count_frames(path_, kind_.steps).capacity};
     }
@@ -71,7 +71,7 @@ void FrameSeries::flush() {
     unless_damaged([&] { file_.flush(); });
 }
 
-void FrameSeries::write(const Moment& now) {
+void FrameSeries::write(const OutputStep& now) {
     unless_damaged([&] {
         const std::int64_t frame = file_.frames();
         if (file_.capacity() == 0) file_.create(room_for(1 + last_step_ / kind_.every - now.step / kind_.every));

@@ -14,7 +14,7 @@ namespace app {
 class FrameSeries : public Series {
 public:
     /// Adds a frame.
-    void write(const Moment& now) final;
+    void write(const OutputStep& now) final;
     void flush() final;
 
 protected:
@@ -35,7 +35,7 @@ protected:
     virtual std::vector<comm::FramePlace> describe(comm::FileWriter& file, std::int64_t frames,
                                                    std::int64_t capacity) const = 0;
     /// Writes all of this rank's rows of the frame into file().
-    virtual void write_frame(std::int64_t frame, const Moment& now) = 0;
+    virtual void write_frame(std::int64_t frame, const OutputStep& now) = 0;
 
     comm::FrameFile& file() { return file_; }
     const comm::Communicator& comm() const { return comm_; }

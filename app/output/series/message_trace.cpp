@@ -41,24 +41,24 @@ MessageTrace::MessageTrace(std::string path, OldResults old, const ResultKinds& 
         const std::string name = fs::path(path_).filename().string();
         if (name.empty() || is_result(name, kinds) || (fs::exists(there) && !fs::is_regular_file(there)))
             throw UsageError(
-                fmt::format("--trace-messages: {} is a directory or a device, or the name of another file of a run; "
-                            "choose another name",
-                            printable(path_)));
+                "--trace-messages: {} is a directory or a device, or the name of another file of a run; choose another "
+                "name",
+                printable(path_));
         if (!fs::is_directory(folder_of(path_), error))
-            throw OutputError(fmt::format(
-                "{}: the directory of this file is not there; make it, or choose another name", printable(path_)));
+            throw OutputError("{}: the directory of this file is not there; make it, or choose another name",
+                              printable(path_));
         if (fs::exists(there) && old == OldResults::refuse)
-            throw UsageError(fmt::format(
+            throw UsageError(
                 "{}: exists already; choose another name with --trace-messages, or add --force to put it aside",
-                printable(path_)));
+                printable(path_));
     });
 }
 
 void MessageTrace::check(bool good) const {
     if (!good)
-        throw OutputError(fmt::format(
+        throw OutputError(
             "{}: cannot be written; check that its directory is writable and not full, or choose another name",
-            printable(path_)));
+            printable(path_));
 }
 
 void MessageTrace::open() {

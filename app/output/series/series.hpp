@@ -17,7 +17,7 @@ namespace app {
 class RunDirectory;
 
 /// A step at which something is written.
-struct Moment {
+struct OutputStep {
     std::int64_t step = 0;
     double time = 0;
     Engine& engine;
@@ -34,7 +34,7 @@ struct Needs {
 class Series {
 public:
     virtual ~Series() = default;
-    virtual void write(const Moment& now) = 0;
+    virtual void write(const OutputStep& now) = 0;
     /// Brings it to the disk: a checkpoint comes next, from which a restart goes on with what was written so far.
     virtual void flush() {}
 };

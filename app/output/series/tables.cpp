@@ -30,14 +30,12 @@ Columns<ThermoRow> thermo_columns(const md::System& system) {
             [a](const ThermoRow& r) { return r.values.momentum[a]; },
             std::string("momentum of the whole system along ") + "xyz"[a] +
                 (a == 2 ? "; in three dimensions only" : "")));
-    columns.push_back(column<ThermoRow>(
-        "temperature", "epsilon", of_values(&md::Thermo::temperature),
-        "K' / (n - 1), K' the kinetic energy in the frame of the centre of mass, n the particles; in three "
-        "dimensions 2 K' / (3 (n - 1))"));
+    columns.push_back(column<ThermoRow>("temperature", "epsilon", of_values(&md::Thermo::temperature),
+                                        "K' / (n - 1), K' the kinetic energy in the frame of the centre of mass, n the "
+                                        "particles; in three dimensions 2 K' / (3 (n - 1))"));
     columns.push_back(column<ThermoRow>("pressure", "epsilon / sigma^2", of_values(&md::Thermo::pressure),
                                         "(K' + W / 2) / area, W the sum over all pairs of distance times force; in "
-                                        "three dimensions (2 K' + W) / (3 "
-                                        "volume), epsilon / sigma^3"));
+                                        "three dimensions (2 K' + W) / (3 volume), epsilon / sigma^3"));
     if (md::has_external_energy(system))
         columns.push_back(column<ThermoRow>("external", "epsilon", of_values(&md::Thermo::external),
                                             "potential energy of gravity (0 at the origin) and of walls"));
@@ -131,8 +129,7 @@ const Columns<ZoneRow>& zone_columns() {
         column<R>(
             "share", "0 to 1", &R::share,
             "part of the rank's load on its accelerators up to this check. A cell's load is its counted work with "
-            "`balance.clock: work`, else what a cell of so many particles usually costs "
-            "(`balance.constants.costs`)",
+            "`balance.clock: work`, else what a cell of so many particles usually costs (`balance.constants.costs`)",
             "{:.6g}"),
         column<R>("cpu_load", "0 to 1", &R::cpu_load,
                   "how busy the CPU was: CPU time of the process / threads / elapsed time. Where threads stand in for "
@@ -145,8 +142,8 @@ const Columns<ZoneRow>& zone_columns() {
                   "the same, of the accelerator that worked longest", "{:.6g}"),
         column<R>(
             "decision", "", [](const R& r) { return balance::word_of(r.decision); },
-            "`kept`, `cpu grows`, `accelerator grows`; where the correction is smaller than half a strip of "
-            "cells, the border does not move yet"),
+            "`kept`, `cpu grows`, `accelerator grows`; where the correction is smaller than half a strip of cells, the "
+            "border does not move yet"),
         column<R>("next_share", "0 to 1", &R::next_share, "share from this check on", "{:.6g}"),
         column<R>("most_share", "0 to 1", &R::most_share, "the most that the cells away from other ranks allow",
                   "{:.6g}"),

@@ -56,7 +56,7 @@ Prediction read_prediction(const std::string& path, std::int64_t ranks, std::int
             prediction.file = path;
             return prediction;
         } catch (const std::invalid_argument& e) {
-            throw InputError(fmt::format("{}: {}", printable(path), e.what()));
+            throw InputError("{}: {}", printable(path), e.what());
         }
     });
 }

@@ -12,9 +12,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "app/common/say.hpp"
 #include "app/common/words.hpp"
-#include "app/deck/compare.hpp"
+#include "app/deck/deck.hpp"
 #include "comm/clock.hpp"
 #include "comm/simulation.hpp"
 
@@ -82,19 +81,16 @@ void Progress::header(const Engine& engine) const {
     const Setup& s = engine.setup();
     const balance::Grid grid = s.domain.grid();
     say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, run_.deck.name);
-    say(stdout, "{}",
-        lines_of({counted(run_.particles(), "particle"), "box " + box_in_words(s.domain),
-                  along_axes(grid.cells, grid.dimensions) + " cells",
-                  counted(engine.tiles().hosts().processes(), "process"),
-                  tiles_in_words(tile_count, engine.tiles().shape(), grid)}));
-    say(stdout, "{}",
-        lines_of({fmt::format("{} precision", balance::word_of(s.precision)), fmt::format("{} kernels", s.kernels->isa),
-                  fmt::format("cutoff {:.4g}", s.potential.cutoff),
-                  fmt::format("skin {:.4g}{}", s.skin, run_.deck.grid.skin ? "" : " (auto, to be tuned)"),
-                  fmt::format("dt {:.4g}", run_.deck.run.dt)}));
-    say(stdout, "{}",
-        lines_of({fmt::format("{} x {}", counted(comm_.size(), "rank"), threads_in_words(-threads[1], threads[0])),
-                  run_.topology.binding, "output in " + directory_}));
+    say_lines({counted(run_.particles(), "particle"), "box " + box_in_words(s.domain),
+               along_axes(grid.cells, grid.dimensions) + " cells",
+               counted(engine.tiles().hosts().processes(), "process"),
+               tiles_in_words(tile_count, engine.tiles().shape(), grid)});
+    say_lines({fmt::format("{} precision", balance::word_of(s.precision)), fmt::format("{} kernels", s.kernels->isa),
+               fmt::format("cutoff {:.4g}", s.potential.cutoff),
+               fmt::format("skin {:.4g}{}", s.skin, run_.deck.grid.skin ? "" : " (auto, to be tuned)"),
+               fmt::format("dt {:.4g}", run_.deck.run.dt)});
+    say_lines({fmt::format("{} x {}", counted(comm_.size(), "rank"), threads_in_words(-threads[1], threads[0])),
+               run_.topology.binding, "output in " + directory_});
     if (run_.threads_share_cores)
         say(stdout,
             "  more threads than cores, and they wait actively, which is slow:\n"

@@ -9,7 +9,6 @@
 #include <array>
 #include <numeric>
 
-#include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "comm/clock.hpp"
 
@@ -55,12 +54,11 @@ void say_balancing(const Summary& s) {
     const BalancingCost& b = s.totals.balancing;
     const bool stays = s.balancer.driver() == "none";  // no model decides where no partition is made
     if (b.balancings > 0)
-        say(stdout, "{}",
-            lines_of({stays ? fmt::format("{} of balance, the partition stays", counted(b.balancings, "measurement"))
-                            : fmt::format("{} by {}", counted(b.balancings, "balancing"), s.balancer.driver()),
-                      counted(b.migrations, "migration"), fmt::format("in all {:.3f} s for the model", b.model_seconds),
-                      fmt::format("{:.3f} s for the partition", b.partition_seconds),
-                      fmt::format("{:.3f} s for moving and sorting anew", b.migrate_seconds)}));
+        say_lines({stays ? fmt::format("{} of balance, the partition stays", counted(b.balancings, "measurement"))
+                         : fmt::format("{} by {}", counted(b.balancings, "balancing"), s.balancer.driver()),
+                   counted(b.migrations, "migration"), fmt::format("in all {:.3f} s for the model", b.model_seconds),
+                   fmt::format("{:.3f} s for the partition", b.partition_seconds),
+                   fmt::format("{:.3f} s for moving and sorting anew", b.migrate_seconds)});
     const std::vector<Overall> overall = s.balancer.overall();
     if (overall.empty()) {
         if (b.balancings > 1 && s.run.deck.balance.clock == balance::Clock::wall)
@@ -82,7 +80,7 @@ void say_balancing(const Summary& s) {
     }
     if (const std::string winner = least_time(costs); !winner.empty()) say(stdout, "{}", wrapped(winner));
     if (s.balancer.finds_speeds() && s.processes() > 1) say_speeds(s);
-    for (const std::string& sentence : s.balancer.never_balanced()) say(stderr, "steelyard: note: {}\n", sentence);
+    for (const std::string& sentence : s.balancer.never_balanced()) say_note("{}", sentence);
 }
 
 void say_prediction(const Summary& s) {
@@ -93,35 +91,31 @@ void say_prediction(const Summary& s) {
     const std::string of = threads > 0 && threads != omp_get_max_threads()
                                ? fmt::format(" for {} a rank", counted(threads, "thread"))
                                : "";
-    say(stdout, "{}",
-        lines_of({fmt::format("predicted {:.4g} s a step{}, measured {:.4g}", predicted, of, measured),
-                  fmt::format("ratio {:.3f}", measured > 0 ? predicted / measured : 0.0)}));
+    say_lines({fmt::format("predicted {:.4g} s a step{}, measured {:.4g}", predicted, of, measured),
+               fmt::format("ratio {:.3f}", measured > 0 ? predicted / measured : 0.0)});
 }
 
 void say_messages(const Summary& s) {
     const double steps = s.steps();
     if (s.ranks == 1 || steps == 0) return;
     const std::optional<double> overlap = s.spreads.overlap_efficiency();
-    say(stdout, "{}",
-        lines_of({fmt::format("each rank sent {:.1f} messages a step", s.spreads.messages.mean / steps),
-                  fmt::format("{:.1f} kB", s.spreads.message_bytes.mean / steps * 1e-3),
-                  overlap ? fmt::format("and computed in {:.0f} % of the time in which ghosts were on their way",
-                                        100 * *overlap)
-                          : std::string("and did not compute while ghosts were on their way")}));
+    say_lines(
+        {fmt::format("each rank sent {:.1f} messages a step", s.spreads.messages.mean / steps),
+         fmt::format("{:.1f} kB", s.spreads.message_bytes.mean / steps * 1e-3),
+         overlap ? fmt::format("and computed in {:.0f} % of the time in which ghosts were on their way", 100 * *overlap)
+                 : std::string("and did not compute while ghosts were on their way")});
 }
 
 void say_zones(const Summary& s) {
     constexpr std::size_t most = 4;
     for (std::size_t r = 0; r < std::min(most, s.zones.size()); ++r) {
         const ZoneSummary& z = s.zones[r];
-        say(stdout, "{}",
-            lines_of({fmt::format("rank {}: {:.1f} % of its load on {}", r, 100 * z.share,
-                                  accelerators_in_words(s.run.deck)),
-                      z.speed > 0 ? fmt::format("which was {:.3g} times as fast as its CPU", z.speed)
-                                  : std::string("whose speed was not found"),
-                      z.most_share < 0.9995
-                          ? fmt::format("at most {:.1f} % lie away from other ranks", 100 * z.most_share)
-                          : std::string("all could be there")}));
+        say_lines(
+            {fmt::format("rank {}: {:.1f} % of its load on {}", r, 100 * z.share, accelerators_in_words(s.run.deck)),
+             z.speed > 0 ? fmt::format("which was {:.3g} times as fast as its CPU", z.speed)
+                         : std::string("whose speed was not found"),
+             z.most_share < 0.9995 ? fmt::format("at most {:.1f} % lie away from other ranks", 100 * z.most_share)
+                                   : std::string("all could be there")});
     }
     if (s.zones.size() > most) say(stdout, "  and {} more ranks: zones.csv\n", s.zones.size() - most);
     // A partition into several patches a process leaves no large box for accelerators (docs/zones.md, "The cap").
@@ -131,10 +125,10 @@ void say_zones(const Summary& s) {
     };
     const auto rank = std::ranges::find_if(s.zones, lacks_room);
     if (rank != s.zones.end())
-        say(stderr,
-            "steelyard: note: accelerators could take only {:.0f} % of the load of rank {}, because they work in one "
+        say_note(
+            "accelerators could take only {:.0f} % of the load of rank {}, because they work in one "
             "box of its cells, and these make {} boxes; set balance.partition.kind: rcb, or "
-            "balance.partition.patches_per_process: 1\n",
+            "balance.partition.patches_per_process: 1",
             100 * rank->most_share, rank - s.zones.begin(), rank->boxes);
 }
 
@@ -225,23 +219,20 @@ void say_summary(const Summary& s) {
     const std::optional<double> drift = s.totals.energy_drift();
     const std::int64_t particles = s.totals.particles;
     const double bytes = particles > 0 ? s.spreads.particle_bytes.mean * s.ranks / static_cast<double>(particles) : 0.0;
-    say(stdout, "{}",
-        lines_of(
-            {fmt::format("total {:.3f} s", s.wall_seconds), fmt::format("{:.2f} M atom-steps/s", s.rate() * 1e-6),
-             fmt::format("{:.2f} M per CPU second", per_cpu_second * 1e-6),
-             fmt::format("{}, the last with skin {:.3g}", counted(s.engine.rebuilds(), "rebuild"), s.engine.skin()),
-             fmt::format("{:.1f} bytes per particle in tiles", bytes),
-             fmt::format("peak {:.1f} MB per rank", s.spreads.peak_resident_bytes.max * 1e-6)},
-            ";"));
+    say_lines({fmt::format("total {:.3f} s", s.wall_seconds), fmt::format("{:.2f} M atom-steps/s", s.rate() * 1e-6),
+               fmt::format("{:.2f} M per CPU second", per_cpu_second * 1e-6),
+               fmt::format("{}, the last with skin {:.3g}", counted(s.engine.rebuilds(), "rebuild"), s.engine.skin()),
+               fmt::format("{:.1f} bytes per particle in tiles", bytes),
+               fmt::format("peak {:.1f} MB per rank", s.spreads.peak_resident_bytes.max * 1e-6)},
+              ";");
     say_messages(s);
     say_balancing(s);
     say_worth(s);
     say_prediction(s);
     say_zones(s);
-    say(stdout, "{}",
-        lines_of({fmt::format("state hash {:016x} at step {}", s.state_hash, s.step),
-                  fmt::format("energy drift {} of the largest kinetic energy",
-                              drift ? fmt::format("{:.2e}", *drift) : "not measured")}));
+    say_lines({fmt::format("state hash {:016x} at step {}", s.state_hash, s.step),
+               fmt::format("energy drift {} of the largest kinetic energy",
+                           drift ? fmt::format("{:.2e}", *drift) : "not measured")});
     say(stdout, "FOM: {:.5e} atom-steps/s\n", s.rate());
 }
 

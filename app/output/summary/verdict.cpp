@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/output/summary/summary.hpp"
 #include "comm/simulation.hpp"
@@ -19,12 +18,11 @@ namespace {
 void say_efficiency(const Summary& s) {
     const comm::Spread& useful = s.spreads.useful_seconds;
     if (!(s.wall_seconds > 0 && useful.max > 0)) return;
-    say(stdout, "{}",
-        lines_of({fmt::format("parallel efficiency of {} {:.1f} %", counted(s.ranks, "rank"),
-                              100 * useful.mean / s.wall_seconds),
-                  fmt::format("= load balance {:.1f} % x computing {:.1f} %", 100 * useful.mean / useful.max,
-                              100 * useful.max / s.wall_seconds)},
-                 ""));
+    say_lines({fmt::format("parallel efficiency of {} {:.1f} %", counted(s.ranks, "rank"),
+                           100 * useful.mean / s.wall_seconds),
+               fmt::format("= load balance {:.1f} % x computing {:.1f} %", 100 * useful.mean / useful.max,
+                           100 * useful.max / s.wall_seconds)},
+              "");
     std::vector<std::pair<double, std::string>> rest;
     for (std::size_t i = 0; i < s.spreads.phases.size(); ++i)
         if (i != static_cast<std::size_t>(Phase::forces) && i != static_cast<std::size_t>(Phase::neighbours))
@@ -36,7 +34,7 @@ void say_efficiency(const Summary& s) {
         if (part >= shown) parts.push_back(fmt::format("{} {:.1f} %", name, 100 * part));
     if (parts.empty()) return;
     parts.front() = "the rest of the ranks' time: " + parts.front();
-    say(stdout, "{}", lines_of(parts));
+    say_lines(parts);
 }
 
 // One sentence on what balancing was worth in all: with it and without, on one base.
@@ -50,22 +48,17 @@ void say_net(const Summary& s) {
                                                         : fmt::format("{:.1f} % longer", -100 * saved);
     const auto seconds = [](double t) { return fmt::format("{:.3g} s", t); };
     if (s.net_of() == Summary::NetOf::run)
-        say(stdout, "{}",
-            lines_of(
-                {fmt::format("balancing made {}this {}run {}", s.run.first_step() > 0 ? "the last start of " : "",
-                             comm::simulated ? "simulated " : "", shorter),
-                 fmt::format("{} instead of about {} without it", seconds(n->seconds), seconds(n->without_seconds)),
-                 fmt::format("of which balancing itself took {}", seconds(n->balancing_seconds)),
-                 "by the run's own estimate"}));
+        say_lines({fmt::format("balancing made {}this {}run {}", s.run.first_step() > 0 ? "the last start of " : "",
+                               comm::simulated ? "simulated " : "", shorter),
+                   fmt::format("{} instead of about {} without it", seconds(n->seconds), seconds(n->without_seconds)),
+                   fmt::format("of which balancing itself took {}", seconds(n->balancing_seconds)),
+                   "by the run's own estimate"});
     else
-        say(stdout, "{}",
-            lines_of(
-                {fmt::format("balancing makes computing {} for {}", shorter, counted(s.processes(), "virtual process")),
-                 fmt::format("{} on the slowest of them instead of {}", seconds(n->seconds),
-                             seconds(n->without_seconds)),
-                 "by " + clock_name(s), "without what balancing itself takes",
-                 fmt::format("which was {} of this run's {}", seconds(n->balancing_seconds),
-                             seconds(s.wall_seconds))}));
+        say_lines(
+            {fmt::format("balancing makes computing {} for {}", shorter, counted(s.processes(), "virtual process")),
+             fmt::format("{} on the slowest of them instead of {}", seconds(n->seconds), seconds(n->without_seconds)),
+             "by " + clock_name(s), "without what balancing itself takes",
+             fmt::format("which was {} of this run's {}", seconds(n->balancing_seconds), seconds(s.wall_seconds))});
 }
 
 }  // namespace
@@ -76,10 +69,9 @@ void say_worth(const Summary& s) {
     if (!v) return;
     const std::string of =
         s.processes() == s.ranks ? "" : fmt::format(" of the {}", counted(s.processes(), "virtual process"));
-    say(stdout, "{}",
-        lines_of({fmt::format("perfect balance{} would have taken {:.1f} % less {}", of, 100 * v->perfect_saves,
-                              s.verdict_of_run() ? "time" : "compute time"),
-                  fmt::format("the dearest cell allows an LBE of at most {:.1f} %", 100 * v->most_lbe)}));
+    say_lines({fmt::format("perfect balance{} would have taken {:.1f} % less {}", of, 100 * v->perfect_saves,
+                           s.verdict_of_run() ? "time" : "compute time"),
+               fmt::format("the dearest cell allows an LBE of at most {:.1f} %", 100 * v->most_lbe)});
     say_net(s);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "app/state/placement.hpp"
-
 #include <fmt/format.h>
+
+#include "app/state/particle_source.hpp"
 
 namespace app {
 
-Placement placement_of(const md::Domain& domain, const SourceHead& source) {
-    Placement p{domain, {}, {}};
+FileBox file_box(const md::Domain& domain, const SourceHead& source) {
+    FileBox p{domain, {}, {}};
     for (int a = 0; a < domain.dimensions; ++a) {
         p.lower[a] = quanta(source.lower[a]);
         const std::int64_t length = md::to_edge_units(source.length[a]);
@@ -15,13 +15,13 @@ Placement placement_of(const md::Domain& domain, const SourceHead& source) {
     return p;
 }
 
-std::string place(md::Particle<3>& p, const Placement& placement) {
-    for (int a = 0; a < placement.domain.dimensions; ++a) {
-        const md::Axis& axis = placement.domain.axis[a];
-        std::int64_t x = p.x[a] - placement.lower[a];
+std::string place(md::Particle<3>& p, const FileBox& box) {
+    for (int a = 0; a < box.domain.dimensions; ++a) {
+        const md::Axis& axis = box.domain.axis[a];
+        std::int64_t x = p.x[a] - box.lower[a];
         if (axis.periodic) {
-            x %= placement.length[a];
-            if (x < 0) x += placement.length[a];
+            x %= box.length[a];
+            if (x < 0) x += box.length[a];
         } else if (x < 0 || x > axis.fixed_length()) {
             return fmt::format("lies outside the box, at {} = {:.10g}", "xyz"[a],
                                static_cast<double>(p.x[a]) * md::position_unit);

@@ -24,9 +24,9 @@ template <int D>
 void copy_shifted(const md::Packed<D>* from, std::int64_t n, md::Packed<D>* to, const md::Packed<D>& shift);
 
 template <int D>
-class Border {
+class BlockHalo {
 public:
-    Border(const Setup& setup, Tiles<D>& tiles) : setup_(setup), tiles_(tiles) {}
+    BlockHalo(const Setup& setup, Tiles<D>& tiles) : setup_(setup), tiles_(tiles) {}
 
     /// moves: those of the halo plan that have a block as source or target.
     void plan(const std::vector<balance::Move>& moves);

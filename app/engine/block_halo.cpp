@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The positions that a block shows lie in one piece, box after box. So do those that it sees. Tiles have runs of slots,
 // column by column.
-#include "app/engine/border.hpp"
+#include "app/engine/block_halo.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -36,7 +36,7 @@ void copy_shifted(const md::Packed<D>* from, std::int64_t n, md::Packed<D>* to, 
 }
 
 template <int D>
-void Border<D>::plan(const std::vector<Move>& moves) {
+void BlockHalo<D>::plan(const std::vector<Move>& moves) {
     crossings_.clear();
     const std::size_t blocks = tiles_.size() - tiles_.on_cpu();
     incoming_.assign(blocks, {});
@@ -71,7 +71,7 @@ void Border<D>::plan(const std::vector<Move>& moves) {
 }
 
 template <int D>
-void Border<D>::exchange_counts() {
+void BlockHalo<D>::exchange_counts() {
     std::vector<std::span<const std::int32_t>> shown;
     for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) shown.push_back(tiles_.zone(t).outgoing_counts());
     std::vector<std::int64_t> out(shown.size(), 0), in(shown.size(), 0);  // particles
@@ -107,13 +107,13 @@ void Border<D>::exchange_counts() {
 }
 
 template <int D>
-void Border<D>::lay_slots() {
+void BlockHalo<D>::lay_slots() {
     for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
         tiles_.zone(t).lay_slots(incoming_[t - tiles_.on_cpu()]);
 }
 
 template <int D>
-void Border<D>::exchange_positions() {
+void BlockHalo<D>::exchange_positions() {
     parallel_for(crossings_.size(), [&](std::size_t k) {
         const Crossing& c = crossings_[k];
         const md::Packed<D>* source =
@@ -139,8 +139,8 @@ void Border<D>::exchange_positions() {
     });
 }
 
-template class Border<2>;
-template class Border<3>;
+template class BlockHalo<2>;
+template class BlockHalo<3>;
 template TargetView<2> in_target_coordinates(const md::Domain&, const Move&);
 template TargetView<3> in_target_coordinates(const md::Domain&, const Move&);
 template void copy_shifted(const md::Packed<2>*, std::int64_t, md::Packed<2>*, const md::Packed<2>&);
