@@ -8,7 +8,7 @@ namespace comm {
 namespace {
 
 void add_sized(std::span<const std::byte> bytes, std::vector<std::byte>& all) {
-    const auto size = static_cast<std::int64_t>(bytes.size());
+    const auto size = std::ssize(bytes);
     const auto head = std::as_bytes(std::span(&size, 1));
     all.insert(all.end(), head.begin(), head.end());
     all.insert(all.end(), bytes.begin(), bytes.end());

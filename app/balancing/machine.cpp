@@ -10,10 +10,10 @@
 #include "comm/machine/topology.hpp"
 
 namespace app {
-balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator& comm) {
+balance::MachineSpec machine_of(const Deck::Machine& given, const comm::Communicator& comm) {
     const std::vector<comm::NodeShape> found = comm::detect_nodes(comm);
     const auto nodes = given.nodes.value_or(static_cast<std::int64_t>(found.size()));
-    balance::Machine machine;
+    balance::MachineSpec machine;
     for (std::int64_t n = 0; n < nodes; ++n) {
         const comm::NodeShape& like = found[n % found.size()];
         balance::NodeSpec node;

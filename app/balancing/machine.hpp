@@ -10,7 +10,7 @@
 namespace app {
 
 /// For nested partitions. Collective.
-balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator& comm);
+balance::MachineSpec machine_of(const Deck::Machine& given, const comm::Communicator& comm);
 
 /// Speed of each process, as the deck gives it for the process's node. Throws DeckError if the deck gives speeds of
 /// another number of nodes.

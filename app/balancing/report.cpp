@@ -12,9 +12,9 @@ std::vector<balance::ContenderCost> LoadBalancer::costs() const {
     return costs;
 }
 
-std::optional<balance::Worth> LoadBalancer::worth() const {
+std::optional<balance::WorthSums> LoadBalancer::worth() const {
     if (!(state_.worth.measured > 0) || zones_.on()) return std::nullopt;
-    balance::Worth elapsed = state_.worth;
+    balance::WorthSums elapsed = state_.worth;
     if (wall_)  // times of threads, for the number of threads that a mean rank has
         for (double* seconds : {&elapsed.measured, &elapsed.perfect, &elapsed.possible, &elapsed.even})
             *seconds /= wall_->mean_threads();
@@ -23,8 +23,8 @@ std::optional<balance::Worth> LoadBalancer::worth() const {
 
 std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
     const std::vector<balance::CellCounts> counts =
-        balance::bring_home(team_, around_home(engine.tiles().shape()), {engine.tiles().cell_particles(), {}}, nullptr,
-                            meter_)
+        balance::collect_at_homes(team_, around_home(engine.tiles().shape()), {engine.tiles().cell_particles(), {}},
+                                  nullptr, meter_)
             .counts;
     const balance::Box home = setting_.home();
     comm::FieldBlock<double> field{home, {}};

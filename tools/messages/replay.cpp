@@ -14,7 +14,6 @@
 #include <stdexcept>
 
 #include "comm/clock.hpp"
-#include "comm/node_traffic.hpp"
 #include "comm/simulation.hpp"
 #include "neighbours.hpp"
 

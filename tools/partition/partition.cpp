@@ -12,7 +12,7 @@
 #include "app/common/words.hpp"
 #include "app/output/results.hpp"
 #include "balance/model/speeds.hpp"
-#include "balance/nested/lbe_bound.hpp"
+#include "balance/nested/nested.hpp"
 #include "balance/partition/partition.hpp"
 #include "comm/machine/topology.hpp"
 #include "comm/team.hpp"
@@ -74,7 +74,7 @@ int partition(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
     RunDirectory directory(output_path(options, deck, comm), result_kinds(), comm);
-    const balance::Machine machine = machine_of(deck.machine, comm);
+    const balance::MachineSpec machine = machine_of(deck.machine, comm);
     const LoadField field = load_field(deck, comm);
     const auto nodes = static_cast<std::int64_t>(machine.nodes.size());
     comm::require(comm, nodes <= field.grid.box().cells(), [&] {

@@ -95,7 +95,7 @@ void say_partition(const PartitionReport& report, const std::string& directory) 
 
 namespace {
 
-Json machine_json(const balance::Machine& machine) {
+Json machine_json(const balance::MachineSpec& machine) {
     Json nodes = Json::array();
     for (const balance::NodeSpec& n : machine.nodes)
         nodes.push_back({{"cpus", n.cpus},

@@ -17,7 +17,7 @@ namespace app {
 struct PartitionReport {
     std::string deck;  ///< its name
     balance::Grid grid;
-    balance::Machine machine;
+    balance::MachineSpec machine;
     std::string algorithm;  ///< its name
     int ghost_width = 1;    ///< cells
     balance::NestedPartition partition = {};

@@ -86,7 +86,7 @@ void balance_at(const std::vector<std::int64_t>& opportunities, const LoadSeries
     for (const std::int64_t t : opportunities) {
         const std::int64_t step = series.step(t);
         const balance::ProcessBoxes in_use = replay.state().models.front().partition;
-        const balance::Outcome outcome =
+        const balance::RoundOutcome outcome =
             replay.balance(step, series.cells(t), disturbance_of(deck, setting.hosts.processes_of(team.rank()), step));
         agreed(team.comm(), [&] { require_partition(step, outcome.dead_end); });
         rows.add(outcome.rows);

@@ -46,7 +46,7 @@ std::string to_json(const ReplayReport& r) {
     add_program(j, r.command_line);
     j["deck"] = r.deck;
     j["loads"] = r.loads;
-    j["clock"] = balance::word_of(balance::Clock::work);
+    j["clock"] = balance::word_of(balance::BalanceClock::work);
     j["ranks"] = r.ranks;
     j["processes"] = r.processes;
     j["cells"] = Json(std::vector<int>(r.grid.cells.begin(), r.grid.cells.begin() + r.grid.dimensions));
