@@ -23,7 +23,7 @@ std::optional<Infeasible> Clairvoyant::see(std::int64_t step, HomeCells cells) {
     Measured measured;
     measured.first = steps_.empty();
     measured.moment = {step, measured.first ? step : steps_.back(), {}};
-    Outcome outcome = rebalance(setting_, std::move(cells), measured, every_);
+    RoundOutcome outcome = rebalance(setting_, std::move(cells), measured, every_);
     steps_.push_back(step);
     cells_.push_back(std::move(outcome.cells));
     owners_.emplace_back(setting_.grid, setting_.home(),
@@ -37,12 +37,12 @@ std::vector<std::int64_t> Clairvoyant::sums_of(std::int64_t i, std::int64_t begi
     std::vector<std::int64_t> sums((end - begin) * (processes + 1), 0);
     std::vector<std::int64_t> particles;
     for (std::int64_t j = begin; j < end; ++j) {
-        std::int64_t* its = &sums[(j - begin) * (processes + 1)];
-        owners_[i].for_each([&](std::size_t cell, std::int32_t owner) { its[owner] += cells_[j].work[cell]; });
+        std::int64_t* at_entry = &sums[(j - begin) * (processes + 1)];
+        owners_[i].for_each([&](std::size_t cell, std::int32_t owner) { at_entry[owner] += cells_[j].work[cell]; });
         particles.clear();
         for (const CellCounts& c : cells_[j].counts) particles.push_back(c.n);
         const Moved moved = moved_between(owners_[i], owners_[j], particles);
-        its[processes] = setting_.policy.counting.cells_move ? moved.cells : moved.particles;
+        at_entry[processes] = setting_.policy.counting.cells_move ? moved.cells : moved.particles;
     }
     setting_.team.sum(sums);
     return sums;
@@ -59,11 +59,11 @@ std::vector<ScheduleCosts::Step> Clairvoyant::costs_from(std::int64_t i) const {
         const std::int64_t end = std::min(begin + together, all);
         const std::vector<std::int64_t> sums = sums_of(i, begin, end);
         for (std::int64_t j = begin; j < end; ++j) {
-            const auto its = std::span(sums).subspan((j - begin) * (processes + 1), processes + 1);
-            const double slowest = to_seconds(*std::max_element(its.begin(), its.end() - 1));
-            costs.push_back(
-                {slowest * static_cast<double>(steps_[j] - steps_[j - 1]),
-                 prices.balancing + prices.move * static_cast<double>(its.back()) / static_cast<double>(processes)});
+            const auto at_entry = std::span(sums).subspan((j - begin) * (processes + 1), processes + 1);
+            const double slowest = to_seconds(*std::max_element(at_entry.begin(), at_entry.end() - 1));
+            costs.push_back({slowest * static_cast<double>(steps_[j] - steps_[j - 1]),
+                             prices.balancing +
+                                 prices.move * static_cast<double>(at_entry.back()) / static_cast<double>(processes)});
         }
     }
     return costs;

@@ -24,7 +24,7 @@ std::optional<double> error_of(const ContenderCost& a, const ContenderCost& b) {
 
 }  // namespace
 
-void ContenderCost::add(const Row& row, std::int64_t steps, const Counting& counting, std::int64_t processes) {
+void ContenderCost::add(const BalanceRow& row, std::int64_t steps, const Counting& counting, std::int64_t processes) {
     if (each.empty()) from_step = row.step - steps;
     const bool balanced = row.load_step == row.step;  // else the partition was kept without new loads
     const double computing = row.max_seconds * static_cast<double>(steps),
@@ -50,10 +50,10 @@ std::vector<Excess> ranking(std::span<const ContenderCost> costs) {
     for (std::size_t i = 0; i < costs.size(); ++i) found.push_back({i});
     std::ranges::stable_sort(found, {}, [&](const Excess& e) { return costs[e.contender].seconds(); });
     for (Excess& e : found) {
-        const ContenderCost &its = costs[e.contender], &least = costs[found.front().contender];
+        const ContenderCost &cost = costs[e.contender], &least = costs[found.front().contender];
         if (!(least.seconds() > 0)) return {};  // nothing to be a part of
-        e.part = its.seconds() / least.seconds() - 1;
-        if (const auto error = error_of(its, least)) e.error = *error / least.seconds();
+        e.part = cost.seconds() / least.seconds() - 1;
+        if (const auto error = error_of(cost, least)) e.error = *error / least.seconds();
     }
     return found;
 }

@@ -10,7 +10,7 @@
 namespace balance {
 
 struct Counting;
-struct Row;
+struct BalanceRow;
 
 /// The cost of one contender since the program started, from its rows.
 struct ContenderCost {
@@ -26,7 +26,7 @@ struct ContenderCost {
 
     double seconds() const { return computing_seconds + balancing_seconds; }
     /// row: of an opportunity `steps` after the one before.
-    void add(const Row& row, std::int64_t steps, const Counting& counting, std::int64_t processes);
+    void add(const BalanceRow& row, std::int64_t steps, const Counting& counting, std::int64_t processes);
 };
 
 /// How much more a contender costs than the one that costs least, as a part of the latter's seconds.

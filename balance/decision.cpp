@@ -6,15 +6,6 @@
 
 namespace balance {
 
-std::array<double, History::numbers> History::to_numbers() const {
-    return {sum_mean,  sum_max,   lost_seconds, move_seconds, lbe_reachable, ghost_cells,
-            lbe_model, load_step, early_mean,   early_max,    updates};
-}
-
-History History::from_numbers(std::span<const double, numbers> v) {
-    return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10]};
-}
-
 bool History::accepts(std::span<const double> values, std::int64_t processes, std::int64_t step) {
     if (values.size() != numbers || processes < 1) return false;
     if (!std::all_of(values.begin(), values.end(), [](double v) { return v >= 0 && v <= 1e30; })) return false;
@@ -37,29 +28,27 @@ void spend(std::span<const double> times, double steps, Watch& watch) {
     for (std::size_t p = 0; p < times.size(); ++p) watch.spent[p] += times[p] * steps;
 }
 
-Taken taken_by(const OverAll& times, const OverAll& spent) {
-    return {times.mean, times.largest, spent.mean, spent.largest};
-}
-
-void account(History& history, Watch& watch, const Taken& taken, double steps, Clock clock,
-             const Criterion& criterion) {
+void account(History& history, Watch& watch, const OverAll& times, const OverAll& spent, double steps,
+             BalanceClock clock, const Criterion& criterion) {
     watch.memory.resize(criterion.memory_size(), 0.0);
-    Opportunity now;
-    now.steps = steps;
-    now.mean = taken.mean, now.largest = taken.largest;
-    now.spent_mean = taken.spent_mean, now.spent_largest = taken.spent_largest;
-    now.lost_before = history.lost_seconds;
-    now.scatters = clock == Clock::wall;
-    history.sum_mean += now.mean;
-    history.sum_max += now.largest;
-    if (history.updates == 0) {
-        history.early_mean += now.mean;
-        history.early_max += now.largest;
+    const bool early = history.updates == 0;
+    history.sum_mean += times.mean;
+    history.sum_max += times.largest;
+    if (early) {
+        history.early_mean += times.mean;
+        history.early_max += times.largest;
     }
     // Loads that have never seen a measured time may be all wrong. Where the times are better balanced than they allow,
     // they are, and say nothing of what could be reached.
-    const bool refuted = history.updates == 0 && now.mean > history.lbe_reachable * now.largest;
-    now.reachable = refuted ? 1 : history.lbe_reachable;
+    const bool refuted = early && times.mean > history.lbe_reachable * times.largest;
+    const Opportunity now{.steps = steps,
+                          .mean = times.mean,
+                          .largest = times.largest,
+                          .spent_mean = spent.mean,
+                          .spent_largest = spent.largest,
+                          .reachable = refuted ? 1 : history.lbe_reachable,
+                          .lost_before = history.lost_seconds,
+                          .scatters = clock == BalanceClock::wall};
     history.lost_seconds = criterion.lost(now, watch.memory);
 }
 

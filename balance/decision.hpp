@@ -15,8 +15,10 @@
 namespace balance {
 
 /// Where measured times come from: thread timers, or counted work (deterministic).
-enum class Clock { wall, work };
-constexpr auto words_of(Clock) { return std::to_array<Word<Clock>>({{Clock::wall, "wall"}, {Clock::work, "work"}}); }
+enum class BalanceClock { wall, work };
+constexpr auto words_of(BalanceClock) {
+    return std::to_array<Word<BalanceClock>>({{BalanceClock::wall, "wall"}, {BalanceClock::work, "work"}});
+}
 /// Where a run has the speeds of its processes from.
 enum class SpeedSource {
     measured,  ///< found by Speeds
@@ -63,8 +65,13 @@ struct History {
     double updates = 0;                    ///< Updates of the model from measured times.
 
     static constexpr std::size_t numbers = 11;
-    std::array<double, numbers> to_numbers() const;
-    static History from_numbers(std::span<const double, numbers> values);
+    std::array<double, numbers> to_numbers() const {
+        return {sum_mean,  sum_max,   lost_seconds, move_seconds, lbe_reachable, ghost_cells,
+                lbe_model, load_step, early_mean,   early_max,    updates};
+    }
+    static History from_numbers(std::span<const double, numbers> v) {
+        return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10]};
+    }
     /// Refuses numbers that no history of so many processes up to `step` can have. No number may be negative or huge.
     /// Means lie between their bounds, also without the early part. Efficiencies are at most 1. Counts are whole.
     static bool accepts(std::span<const double> values, std::int64_t processes, std::int64_t step);
@@ -76,29 +83,20 @@ struct Watch {
     std::vector<double> memory;  ///< of the criterion
 };
 
-/// Times of the processes: means over all of them, and the largest.
-struct Taken {
-    double mean = 0, largest = 0;              ///< seconds a step
-    double spent_mean = 0, spent_largest = 0;  ///< seconds since the last migration
-};
 /// times: of the processes that the member hosts, seconds a step, over `steps` steps; they are added to what was spent
 /// before.
 void spend(std::span<const double> times, double steps, Watch& watch);
-/// times: seconds a step. spent: Watch::spent. Both of all processes.
-Taken taken_by(const OverAll& times, const OverAll& spent);
-
 /// Adds the processes' times over `steps` steps, and asks the criterion for the loss. Until a model has learnt from
-/// times, its loads may be all wrong. If the times refute them, perfect balance counts as reachable.
-void account(History& history, Watch& watch, const Taken& taken, double steps, Clock clock, const Criterion& criterion);
+/// times, its loads may be all wrong. If the times refute them, perfect balance counts as reachable. times: seconds a
+/// step. spent: Watch::spent.
+void account(History& history, Watch& watch, const OverAll& times, const OverAll& spent, double steps,
+             BalanceClock clock, const Criterion& criterion);
 
 /// Whether the run balances now: none, or why the partition in use is kept.
 Decision decide(const History& history, const Criterion& criterion);
 /// The decision on a new partition.
-///
 /// moved: the difference to the partition in use, of all members.
-///
 /// measured: times have asked for the partition; otherwise it is the first one.
-///
 /// sunk: the part of its cost, in seconds, that making the partition has already used up.
 Decision decide(const History& history, const Criterion& criterion, bool measured, const Moved& moved, double sunk = 0);
 

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <utility>
 
+#include "balance/transfer.hpp"
+
 namespace balance {
 namespace {
 
@@ -50,7 +52,7 @@ std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parce
     std::vector<Travelling> here;
     here.reserve(parcels.size());
     for (Parcel<std::byte>& p : parcels) {
-        const auto bytes = static_cast<std::int64_t>(p.list.size());
+        const auto bytes = std::ssize(p.list);
         here.push_back({{rank, (p.member - rank + size) % size, bytes}, std::move(p.list)});
     }
     for (int hop = 1; hop < size; hop *= 2) {
@@ -67,45 +69,26 @@ std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parce
     return arrived;
 }
 
-std::vector<Parcel<std::byte>> exchange_parcels(const Team& team, std::vector<Parcel<std::byte>> parcels,
+std::vector<Parcel<std::byte>> exchange_parcels(const Team& team, std::span<const Parcel<std::byte>> parcels,
                                                 std::span<const int> senders) {
-    using Bytes = std::vector<std::byte>;
-    std::vector<int> receivers;
-    std::vector<Bytes> sizes, lists;  // to receivers
-    for (Parcel<std::byte>& p : parcels) {
-        receivers.push_back(p.member);
-        append(sizes.emplace_back(), p.list.size());
-        lists.push_back(std::move(p.list));
-    }
-    const std::unique_ptr<Channel> channel = team.channel();
-    // room: bytes from each of the senders.
-    const auto send = [&](const std::vector<Bytes>& sent, const std::vector<std::size_t>& room) {
-        std::vector<Part> out, in;
-        std::size_t out_bytes = 0, in_bytes = 0;
-        for (std::size_t i = 0; i < sent.size(); ++i) {
-            out.push_back({receivers[i], sent[i].size()});
-            out_bytes += sent[i].size();
-        }
-        for (std::size_t i = 0; i < room.size(); ++i) {
-            in.push_back({senders[i], room[i]});
-            in_bytes += room[i];
-        }
-        const Channel::Places places = channel->lay_out(out, in);
-        Bytes from(out_bytes), to(in_bytes);
-        for (std::size_t i = 0; i < sent.size(); ++i) std::ranges::copy(sent[i], from.begin() + places.sent[i]);
-        channel->start(from, to);
-        channel->finish();
-        std::vector<Bytes> arrived;
-        for (std::size_t i = 0; i < room.size(); ++i)
-            arrived.emplace_back(to.begin() + places.received[i], to.begin() + places.received[i] + room[i]);
-        return arrived;
-    };
-    std::vector<std::size_t> room;
-    for (const Bytes& size : send(sizes, std::vector<std::size_t>(senders.size(), sizeof(std::size_t))))
-        room.push_back(elements_in<std::size_t>(size).front());
-    std::vector<Bytes> bytes = send(lists, room);
-    std::vector<Parcel<std::byte>> arrived;
-    for (std::size_t i = 0; i < senders.size(); ++i) arrived.push_back({senders[i], std::move(bytes[i])});
+    std::vector<PeerMoves<std::size_t>> links;  // of places in `parcels` and in `senders`
+    for (std::size_t i = 0; i < parcels.size(); ++i) links.push_back({parcels[i].member, {i}, {}});
+    for (std::size_t i = 0; i < senders.size(); ++i) links.push_back({senders[i], {}, {i}});
+    const std::span<const PeerMoves<std::size_t>> all(links);
+    const auto size_of = [&](std::size_t i) { return parcels[i].list.size(); };
+    const auto one = [](std::size_t) { return std::size_t{1}; };
+    std::vector<std::size_t> room(senders.size());
+    Transfer<std::size_t, std::size_t> sizes(team.channel());
+    sizes.lay_out(all, one, one);
+    sizes.start(SerialLoop{}, [&](std::size_t i, std::size_t* to) { *to = size_of(i); });
+    sizes.finish(SerialLoop{}, [&](std::size_t i, const std::size_t* from) { room[i] = *from; });
+    std::vector<Parcel<std::byte>> arrived(senders.size());
+    Transfer<std::size_t, std::byte> bytes(team.channel());
+    bytes.lay_out(all, size_of, [&](std::size_t i) { return room[i]; });
+    bytes.start(SerialLoop{}, [&](std::size_t i, std::byte* to) { std::ranges::copy(parcels[i].list, to); });
+    bytes.finish(SerialLoop{}, [&](std::size_t i, const std::byte* from) {
+        arrived[i] = {senders[i], {from, from + room[i]}};
+    });
     return arrived;
 }
 

@@ -25,7 +25,7 @@ std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parce
 
 /// Takes parcels to other members, at most one to each. No parcel is empty, and the receivers know their senders.
 /// senders: the members from which this one gets a parcel. Returns these parcels, in the order of senders. Collective.
-std::vector<Parcel<std::byte>> exchange_parcels(const Team& team, std::vector<Parcel<std::byte>> parcels,
+std::vector<Parcel<std::byte>> exchange_parcels(const Team& team, std::span<const Parcel<std::byte>> parcels,
                                                 std::span<const int> senders);
 
 /// Takes parcels to their members, which may be the sender itself. Returns those for this member, with their senders in

@@ -6,15 +6,10 @@
 namespace balance {
 
 /// Parts of a round that take time.
-///
 /// Fields: plans between homes and boxes, and packing.
-///
 /// Around: the particles in the cells around each cell.
-///
 /// Sums: over the pieces of processes in a home.
-///
 /// Speeds: of the processes that a member hosts.
-///
 /// Medians: on member 0, of all processes or of a sample of very many.
 enum class RoundPart {
     fields,
@@ -36,11 +31,8 @@ class Meter {
 public:
     virtual ~Meter() = default;
     /// A part begins. It goes through so many processes and cells, for `lines` lines of cells.
-    ///
     /// Fields: `cells` counts the numbers that are packed and unpacked. They may be told afterwards.
-    ///
     /// Quality: `processes` counts the numbers that are added up.
-    ///
     /// Chain: `processes` counts the parts of all sweeps, `cells` the items that the member collects.
     virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}
     /// Seconds on a clock that only goes forward.

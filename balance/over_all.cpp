@@ -97,8 +97,8 @@ std::vector<OverAll> over_all(const Team& team, std::int64_t processes, Lists li
     result.resize(lists.size());
     for (std::size_t i = 0; i < lists.size(); ++i) {
         if (few) {
-            const auto told = [&](std::size_t k) { return std::bit_cast<double>(sums[3 * i + k]); };
-            result[i] = {told(0), told(1), told(2)};
+            const auto result_at = [&](std::size_t k) { return std::bit_cast<double>(sums[3 * i + k]); };
+            result[i] = {result_at(0), result_at(1), result_at(2)};
         } else {
             result[i].sum = exact[i].from(sums[2 * i], sums[2 * i + 1]);
             result[i].mean = result[i].sum / static_cast<double>(processes);

@@ -20,12 +20,9 @@ struct OverAll {
 
 /// The sum, the mean and the largest number of each list, over all members. Collective. Throws std::logic_error for
 /// lists of different lengths.
-///
 /// processes: number of processes of the whole team.
-///
 /// lists: each has one number (>= 0) for each process that this member hosts. All members give as many lists, and host
 /// consecutive processes.
-///
 /// also: numbers that are added up over all members at the same time.
 ///
 /// Up to `most_known_to_one` processes, member 0 adds the numbers up in the order of the processes. With more processes

@@ -17,22 +17,6 @@ Policy priced(Policy policy, double scale) {
     return policy;
 }
 
-// Sums over the cells within `reach` along one axis.
-std::vector<std::int64_t> sums_along(const std::vector<std::int64_t>& values, const Grid& grid, int axis, int reach) {
-    const std::array<std::int64_t, 3> stride{std::int64_t{grid.cells[1]} * grid.cells[2], grid.cells[2], 1};
-    const int n = grid.cells[axis];
-    std::vector<std::int64_t> sums(values.size(), 0);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto at = static_cast<int>(static_cast<std::int64_t>(i) / stride[axis] % n);
-        for (int d = -reach; d <= reach; ++d) {
-            const int other = at + d;
-            if (!grid.periodic[axis] && (other < 0 || other >= n)) continue;
-            sums[i] += values[static_cast<std::int64_t>(i) + ((other % n + n) % n - at) * stride[axis]];
-        }
-    }
-    return sums;
-}
-
 }  // namespace
 
 double series_scale(double largest, std::int64_t cells) {
@@ -65,28 +49,14 @@ std::string SeriesNumbers::flaw_of_entry(const std::array<std::int64_t, 2>& bad,
 
 std::string SeriesNumbers::flaw(std::int64_t cells) const {
     constexpr double least_load = 1e-290, most_load = 1e290;  // sums of more are no numbers, and of less no integers
-    constexpr double most_pairs = 0x1p62;  // models add up pairs in 5^3 cells over all cells, in integers
+    constexpr double around = 125, most_pairs = 0x1p62;       // models add up pairs in 5^3 cells over all, in integers
     if (largest == 0) return "/load holds zeros only; give it a load";
     if (largest < least_load || largest > most_load)
         return "the largest number in /load is too large or too small; use a unit in which it is from 1e-290 to 1e290";
-    if (125 * most_particles * most_particles * static_cast<double>(cells) >= most_pairs)
+    if (around * most_particles > INT32_MAX ||
+        around * most_particles * most_particles * static_cast<double>(cells) >= most_pairs)
         return "/particles holds counts whose pairs cannot be summed exactly; count in a larger unit";
     return "";
-}
-
-std::vector<CellCounts> counts_around(std::span<const std::int64_t> particles, const Grid& grid) {
-    std::vector<std::int64_t> n3(particles.begin(), particles.end()), n5 = n3;
-    for (int axis = 0; axis < grid.dimensions; ++axis) {
-        n3 = sums_along(n3, grid, axis, 1);
-        n5 = sums_along(n5, grid, axis, 2);
-    }
-    constexpr std::int64_t most = INT32_MAX;
-    std::vector<CellCounts> counts;
-    counts.reserve(particles.size());
-    for (std::size_t i = 0; i < particles.size(); ++i)
-        counts.push_back({static_cast<std::int32_t>(particles[i]), static_cast<std::int32_t>(std::min(n3[i], most)),
-                          static_cast<std::int32_t>(std::min(n5[i], most))});
-    return counts;
 }
 
 Replay::Replay(const Team& team, const Grid& grid, const Hosts& hosts, Policy policy, const Meter& meter, double scale,
@@ -98,18 +68,18 @@ Replay::Replay(const Team& team, const Grid& grid, const Hosts& hosts, Policy po
     if (optimum) clairvoyant_.emplace(setting_, constants, driver);
 }
 
-Outcome Replay::balance(std::int64_t step, HomeCells cells, const Disturbance& disturbance) {
+RoundOutcome Replay::balance(std::int64_t step, HomeCells cells, const Disturbance& disturbance) {
     Measured measured;
     measured.first = !last_step_;
     measured.moment = {step, last_step_.value_or(step), disturbance.noise};
     measured.reference = disturbance.reference;
     std::optional<Infeasible> unseen_dead_end;
     if (clairvoyant_) unseen_dead_end = clairvoyant_->see(step, cells);
-    Outcome outcome = rebalance(setting_, std::move(cells), measured, state_);
+    RoundOutcome outcome = rebalance(setting_, std::move(cells), measured, state_);
     if (unseen_dead_end) outcome.dead_end = unseen_dead_end;
     for (ResourceRow& row : outcome.resources) row.seconds /= scale_;
     for (double& seconds : outcome.seconds) seconds /= scale_;
-    for (Row& row : outcome.rows)
+    for (BalanceRow& row : outcome.rows)
         for (double* seconds : {&row.mean_seconds, &row.max_seconds, &row.lost_seconds, &row.move_seconds})
             *seconds /= scale_;
     last_step_ = step;

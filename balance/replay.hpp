@@ -18,7 +18,6 @@ namespace balance {
 
 /// A load of 1 in a series counts as so many seconds of work in a replay. It is 1 if the loads look like seconds.
 /// Otherwise it is a power of two, with which the loads become large integers whose sums are exact.
-///
 /// largest: the largest load of a cell in the series
 double series_scale(double largest, std::int64_t cells);
 
@@ -35,14 +34,11 @@ struct SeriesNumbers {
     std::string flaw(std::int64_t cells) const;
 };
 
-/// Counts of particles in each cell and around it, of a whole grid, in the order of the cells (x slowest).
-std::vector<CellCounts> counts_around(std::span<const std::int64_t> particles, const Grid& grid);
-
 class Replay {
 public:
     /// What disturbs the measurements of the processes that a member hosts, at one opportunity.
     struct Disturbance {
-        std::vector<double> noise;                     ///< as Moment::noise
+        std::vector<double> noise;                     ///< as RoundMoment::noise
         std::optional<std::vector<double>> reference;  ///< as Measured::reference
     };
 
@@ -57,14 +53,13 @@ public:
 
     /// The next opportunity to balance; the first one is the start. All seconds of the outcome are in the unit of the
     /// loads. cells: with work of `scale` seconds for a load of 1. Collective.
-    Outcome balance(std::int64_t step, HomeCells cells, const Disturbance& disturbance);
+    RoundOutcome balance(std::int64_t step, HomeCells cells, const Disturbance& disturbance);
 
     const Setting& setting() const { return setting_; }
     const Balancing& state() const { return state_; }
     /// The driver (0) or another contender. On a team of one, a caller may give it a name, a model, a criterion and a
     /// partitioner of its own before the first balance().
     BalancedModel& contender(std::size_t i) { return state_.models[i]; }
-    std::optional<std::int64_t> last_step() const { return last_step_; }
     /// The driver, then the others, in the unit of the loads.
     std::vector<ContenderCost> costs() const;
     /// The best schedule, in the unit of the loads, and the steps at which it balances. Collective.

@@ -22,7 +22,7 @@ Owners owners_of(const Setting& s, const ProcessBoxes& known) {
     return {s.grid, s.home(), known};
 }
 
-Range hosted_by(const Setting& s) { return s.hosts.processes_of(s.team.rank()); }
+IndexRange hosted_by(const Setting& s) { return s.hosts.processes_of(s.team.rank()); }
 
 // Numbers that this member adds up in over_all() of so many lists.
 std::int64_t added_up(const Setting& s, std::int64_t lists) {
@@ -31,7 +31,7 @@ std::int64_t added_up(const Setting& s, std::int64_t lists) {
 }
 
 // The part of a row on the partition in use and on the decision.
-void describe(const BalancedModel& b, Row& row) {
+void describe(const BalancedModel& b, BalanceRow& row) {
     row.lbe_model = b.history.lbe_model;
     row.ghost_cells = static_cast<std::int64_t>(b.history.ghost_cells);
     row.load_step = static_cast<std::int64_t>(b.history.load_step);
@@ -44,32 +44,31 @@ void describe(const BalancedModel& b, Row& row) {
 // Looks at the processes' times of one model: could a migration pay? hosted: seconds of the processes that this member
 // hosts. add_worth(all): gets the results over all processes.
 template <class AddWorth>
-Observation observed_by(const Setting& s, const Moment& moment, BalancedModel& b, std::span<const ProcessWorth> hosted,
-                        AddWorth add_worth) {
+Observation observed_by(const Setting& s, const RoundMoment& moment, BalancedModel& b,
+                        std::span<const ProcessTimes> hosted, AddWorth add_worth) {
     Observation seen;
-    for (const ProcessWorth& p : hosted) seen.seconds.push_back(p.seconds);
+    for (const ProcessTimes& p : hosted) seen.seconds.push_back(p.seconds);
     seen.times = seen.seconds;
     for (std::size_t p = 0; p < moment.noise.size(); ++p) seen.times[p] *= moment.noise[p];
     const auto steps = static_cast<double>(moment.step - moment.last);
     spend(seen.seconds, steps, b.watch);
     std::vector<std::vector<double>> lists{seen.times, b.watch.spent};
-    for (std::vector<double>& list : WorthOfAll::lists_of(hosted)) lists.push_back(std::move(list));
+    for (std::vector<double>& list : WorthTotals::lists_of(hosted)) lists.push_back(std::move(list));
     s.meter.part(RoundPart::quality, added_up(s, std::ssize(lists)), 0);
     const std::vector<OverAll> over = over_all(s.team, s.hosts.processes(), lists);
     const OverAll &times = over[0], &spent = over[1];
-    const WorthOfAll all = WorthOfAll::from(std::span(over).subspan(2));
+    const WorthTotals all = WorthTotals::from(std::span(over).subspan(2));
     add_worth(all);
-    const Taken taken = taken_by(all.seconds, spent);
     const auto processes = static_cast<double>(s.hosts.processes());
 
-    Row& row = seen.row;
+    BalanceRow& row = seen.row;
     row.step = moment.step;
     row.model = b.label;
-    row.mean_seconds = taken.mean;
-    row.max_seconds = taken.largest;
-    row.lbe = efficiency(all.seconds.sum, processes, taken.largest);
+    row.mean_seconds = all.seconds.mean;
+    row.max_seconds = all.seconds.largest;
+    row.lbe = efficiency(all.seconds.sum, processes, all.seconds.largest);
     row.lbe_reachable = b.history.lbe_reachable;
-    account(b.history, b.watch, taken, steps, s.policy.clock, *b.criterion);
+    account(b.history, b.watch, all.seconds, spent, steps, s.policy.clock, *b.criterion);
     row.lbe_observed = efficiency(times.sum, processes, times.largest);
     row.decision = decide(b.history, *b.criterion);
     describe(b, row);
@@ -94,7 +93,7 @@ public:
     Observation observe() {
         const std::int64_t step = measured_.moment.step, first = hosted_by(s_).begin;
         const bool counted = !driver_ || !measured_.driver_times;
-        std::vector<ProcessWorth> took;
+        std::vector<ProcessTimes> took;
         if (counted)
             for (const std::int64_t ticks : at_hosts(pieces_, cells_.work)) took.push_back({to_seconds(ticks)});
         else
@@ -104,7 +103,7 @@ public:
             took[i].seconds /= took[i].speed;
         }
         const auto observed = [&](auto add_worth) { return observed_by(s_, measured_.moment, b_, took, add_worth); };
-        if (!driver_ || !counted || !measured_.accelerator_speeds.empty()) return observed([](const WorthOfAll&) {});
+        if (!driver_ || !counted || !measured_.accelerator_speeds.empty()) return observed([](const WorthTotals&) {});
 
         // The cost of each cell is known at each balancing, so also what the even partition would have taken.
         const std::vector<std::int64_t> even = at_hosts(even_pieces(), cells_.work);
@@ -112,15 +111,15 @@ public:
         std::int64_t dearest = 0;
         for (const std::int64_t w : cells_.work) dearest = std::max(dearest, w);
         dearest = s_.team.max_of(dearest);
-        return observed([&](const WorthOfAll& all) {
+        return observed([&](const WorthTotals& all) {
             balance::add(all_.worth, static_cast<double>(step - measured_.moment.last), all,
-                         shape_of(all, static_cast<double>(dearest)));
+                         peaks_of(all, static_cast<double>(dearest)));
         });
     }
 
     // New loads and a new partition; times: of the hosted processes; of the first round there are none, and all models
     // start from the same loads.
-    void repartition(const std::vector<double>& times, Row& row, Outcome& outcome) {
+    void repartition(const std::vector<double>& times, BalanceRow& row, RoundOutcome& outcome) {
         if (driver_) all_.load.reset();  // room for the new ones
         CellLoads loads = model_loads(times, row);
         b_.history.load_step = static_cast<double>(measured_.moment.step);
@@ -167,15 +166,16 @@ private:
         return pieces.sums_at_hosts(pieces.piece_sums(values), 1);
     }
 
-    CellLoads model_loads(const std::vector<double>& times, Row& row) {
+    CellLoads model_loads(const std::vector<double>& times, BalanceRow& row) {
         const bool measured = !measured_.first;
         const double begin = s_.meter.now();
         if (b_.state.empty())
             for (const CellCounts& c : cells_.counts) b_.state.push_back(b_.model->first_state(c));
         CellLoads loads = measured ? learnt_loads(times) : first_loads(s_.policy.start, cells_.counts);
         row.model_seconds = s_.meter.now() - begin;
-        if (driver_ && s_.policy.clock == Clock::wall && measured_.accelerator_speeds.empty())
-            all_.dearest_cell = dearest_of(s_.team, loads.load, all_.speeds.capacity(), all_.speeds.fastest());
+        if (driver_ && s_.policy.clock == BalanceClock::wall && measured_.accelerator_speeds.empty())
+            all_.heaviest_cell =
+                heaviest_cell_share(s_.team, loads.load, all_.speeds.capacity(), all_.speeds.fastest());
         b_.history.updates += measured;
         return loads;
     }
@@ -200,7 +200,7 @@ private:
     }
 
     // Nothing where no partition keeps the limit.
-    std::optional<LocalPartition> partition_by(const CellLoads& loads, Row& row, Outcome& outcome) {
+    std::optional<LocalPartition> partition_by(const CellLoads& loads, BalanceRow& row, RoundOutcome& outcome) {
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
         const CutTogether together = cut_together_of(static_cast<double>(cells), s_.grid.dimensions, s_.team.size());
         s_.meter.part(RoundPart::lines, 0, together.lines);
@@ -239,7 +239,7 @@ private:
     // come in other boxes, in which the tiles would have another order, nothing changes. Returns the loads that the
     // processes have from now on.
     ProcessLoads weigh(std::optional<LocalPartition>& next, const CellLoads& loads, std::span<const double> speeds,
-                       Row& row) {
+                       BalanceRow& row) {
         ProcessLoads now{at_hosts(pieces_, loads.load)}, then{now.hosted};
         Moved mine;
         std::int64_t ghosts = 0;
@@ -268,12 +268,12 @@ private:
         // By the wall clock a migration costs the time of the last one. A criterion that weighs partitions does not
         // count the moves of the first partition. So it weighs one as soon as the rest of the cost is lost.
         const bool measured = !measured_.first;
-        if (s_.policy.clock == Clock::work) {
+        if (s_.policy.clock == BalanceClock::work) {
             b_.history.move_seconds = s_.policy.counting.work.balancing;
             if (measured || !b_.criterion->weighs_partitions())
                 b_.history.move_seconds += s_.policy.counting.moving_seconds(moved, s_.hosts.processes());
         }
-        const double sunk = s_.policy.clock == Clock::work ? s_.policy.counting.work.balancing : 0;
+        const double sunk = s_.policy.clock == BalanceClock::work ? s_.policy.counting.work.balancing : 0;
         row.decision = decide(b_.history, *b_.criterion, measured, moved, sunk);
         if (row.decision != Decision::kept_gain) {
             row.moved = moved;
@@ -284,7 +284,7 @@ private:
     }
 
     void add_resources(const ProcessLoads& loads, std::span<const double> times, std::span<const double> speed,
-                       Outcome& outcome) const {
+                       RoundOutcome& outcome) const {
         for (std::size_t i = 0; i < times.size(); ++i)
             outcome.resources.push_back(
                 {measured_.moment.step, hosted_by(s_).begin + static_cast<std::int64_t>(i), speed[i],
@@ -319,20 +319,20 @@ Balancing make_balancing(const Setting& s, const ModelConstants& constants, cons
     return all;
 }
 
-Observation observe(const Setting& s, const Moment& moment, const std::optional<MeasuredTimes>& measured,
+Observation observe(const Setting& s, const RoundMoment& moment, const std::optional<MeasuredTimes>& measured,
                     Balancing& balancing) {
     BalancedModel& driver = balancing.models.front();
     Observation seen;
     if (measured) {
         const std::vector<double> speeds = balancing.speeds.relative(hosted_by(s));
-        std::vector<ProcessWorth> took;
+        std::vector<ProcessTimes> took;
         for (std::size_t i = 0; i < measured->seconds.size(); ++i)
             took.push_back(
                 {measured->seconds[i], speeds[i], measured->even ? static_cast<double>((*measured->even)[i]) : 0});
-        seen = observed_by(s, moment, driver, took, [&](const WorthOfAll& all) {
+        seen = observed_by(s, moment, driver, took, [&](const WorthTotals& all) {
             if (!measured->even) return;
-            LoadShape shape = shape_of(all, 0);
-            shape.dearest = balancing.dearest_cell;
+            LoadPeaks shape = peaks_of(all, 0);
+            shape.dearest = balancing.heaviest_cell;
             add(balancing.worth, static_cast<double>(moment.step - moment.last), all, shape);
         });
     } else {
@@ -345,8 +345,8 @@ Observation observe(const Setting& s, const Moment& moment, const std::optional<
     return seen;
 }
 
-HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCells& tiles, const Counting* counting,
-                     const Meter& meter) {
+HomeCells collect_at_homes(const Team& team, const Decomposition& owners, const TileCells& tiles,
+                           const Counting* counting, const Meter& meter) {
     const Homes homes{owners.grid(), team.size()};
     const Box home = homes.of(team.rank());
     const FieldPlan plan(team, homes, owners.ranks_around(home),
@@ -381,9 +381,9 @@ bool wants_ahead(const Balancing& balancing) {
 namespace {
 
 // in_use: around_home() of the driver's partition.
-Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells cells, const Measured& measured,
-                      Balancing& all) {
-    Outcome outcome;
+RoundOutcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells cells, const Measured& measured,
+                           Balancing& all) {
+    RoundOutcome outcome;
     const std::size_t models = measured.observed ? 1 : all.models.size();
     for (std::size_t m = 0; m < models; ++m) {
         std::optional<ProcessBoxes> other;
@@ -394,7 +394,7 @@ Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells ce
         else if (!measured.first) seen = round.observe();
         seen.row.driver = m == 0;
         if (seen.row.decision == Decision::none) round.repartition(seen.times, seen.row, outcome);
-        if (!measured.first && s.policy.clock == Clock::work)
+        if (!measured.first && s.policy.clock == BalanceClock::work)
             all.models[m].cost.add(seen.row, measured.moment.step - measured.moment.last, s.policy.counting,
                                    s.hosts.processes());
         if (!measured.first) outcome.rows.push_back(std::move(seen.row));
@@ -406,14 +406,16 @@ Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells ce
 
 }  // namespace
 
-Outcome rebalance(const Setting& s, HomeCells cells, const Measured& measured, Balancing& all) {
+RoundOutcome rebalance(const Setting& s, HomeCells cells, const Measured& measured, Balancing& all) {
     return rebalance_all(s, around_home(s.team, s.grid, all.models.front().partition), std::move(cells), measured, all);
 }
 
-Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles, Measured measured, Balancing& all) {
-    const bool counted = s.policy.clock == Clock::work && !measured.first;
+RoundOutcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles, Measured measured,
+                       Balancing& all) {
+    const bool counted = s.policy.clock == BalanceClock::work && !measured.first;
     const Counting now = s.policy.counting.at(measured.moment.step);
-    HomeCells cells = bring_home(s.team, in_use, std::exchange(tiles, TileCells()), counted ? &now : nullptr, s.meter);
+    HomeCells cells =
+        collect_at_homes(s.team, in_use, std::exchange(tiles, TileCells()), counted ? &now : nullptr, s.meter);
     if (counted && !measured.accelerator_speeds.empty() && s.hosts.processes() == s.team.size()) {
         const std::vector<double> sides = side_times(s.team, in_use, cells.work, measured.accelerator_speeds);
         const std::size_t mine = 2 * static_cast<std::size_t>(s.team.rank());

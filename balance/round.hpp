@@ -47,12 +47,12 @@ struct Counting {
 
 /// Setting of all rounds of a run: criterion and partition of the driver.
 struct Policy {
-    Clock clock = Clock::wall;
+    BalanceClock clock = BalanceClock::wall;
     CriterionOptions criterion;
     SpeedSource speeds = SpeedSource::measured;
     PartitionOptions partition;
     Start start = Start::particles;  ///< the loads before anything was measured
-    Counting counting;               ///< Clock::work; its costs also say what a migration takes
+    Counting counting;               ///< BalanceClock::work; its costs also say what a migration takes
 
     /// A partition that never changes has no use for speeds.
     bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }
@@ -68,7 +68,7 @@ using Partitioner = std::function<ProcessBoxes(const PartitionInput&, const Part
 /// A contender with its partition and memory; checkpoints keep all but watch.spent.
 struct BalancedModel {
     Contender contender;
-    std::string label;  ///< as in Row::model
+    std::string label;  ///< as in BalanceRow::model
     std::unique_ptr<LoadModel> model;
     ProcessBoxes partition;     ///< in use: the processes that this member hosts
     Scattered<Split> splits{};  ///< what the partitioner remembers
@@ -86,13 +86,13 @@ struct BalancedModel {
 struct Balancing {
     std::vector<BalancedModel> models;  ///< the driver, whose partition is in use, then those compared with it
     Speeds speeds;
-    Worth worth;                    ///< of the driver's partitions, since the start
+    WorthSums worth;                ///< of the driver's partitions, since the start
     std::optional<CellLoads> load;  ///< the driver's last, of the cells of this member's home
-    double dearest_cell = 0;        ///< Clock::wall: of those loads, relative to a mean process
+    double heaviest_cell = 0;       ///< BalanceClock::wall: of those loads, relative to a mean process
 };
 
 /// Input and result of one model in a round: a row of balance.csv.
-struct Row {
+struct BalanceRow {
     std::int64_t step = 0;
     std::string model;  ///< name of the contender; `none` for a driver whose partition never changes
     bool driver = false;
@@ -114,8 +114,8 @@ struct Row {
 
 /// The share of one process in the driver's partition: a row of resources.csv.
 struct ResourceRow {
-    std::int64_t step = 0, resource = 0;  ///< `resource` is the process.
-    double speed = 1;                     ///< Relative to the mean.
+    std::int64_t step = 0, process = 0;
+    double speed = 1;    ///< Relative to the mean.
     double load = 0;     ///< Load in the partition from now on, relative to the mean, as the driver models it.
     double seconds = 0;  ///< Seconds a step before, as the models saw them.
 };
@@ -137,7 +137,7 @@ Balancing make_balancing(const Setting& setting, const ModelConstants& constants
                          std::span<const Contender> others = {});
 
 /// When a round is made, and what disturbs its measurements.
-struct Moment {
+struct RoundMoment {
     std::int64_t step = 0, last = 0;  ///< now, and of the round before
     /// Of the processes that the member hosts: the models see the time of each times this; empty: as it is.
     std::span<const double> noise = {};
@@ -152,13 +152,13 @@ struct MeasuredTimes {
 };
 /// Whether what was measured is reason enough for a migration.
 struct Observation {
-    Row row;                      ///< Its decision: none if the round goes on, else why the partition is kept.
+    BalanceRow row;               ///< Its decision: none if the round goes on, else why the partition is kept.
     std::vector<double> times;    ///< Seconds a step of each hosted process, as the models see them.
     std::vector<double> seconds;  ///< Seconds a step of each hosted process, as measured.
 };
 /// The first half of the driver's round by the wall clock. It needs no counts. measured: empty, on all members, if the
 /// times were too short for the clock. Changes the driver's history and the worth. Collective.
-Observation observe(const Setting& setting, const Moment& moment, const std::optional<MeasuredTimes>& measured,
+Observation observe(const Setting& setting, const RoundMoment& moment, const std::optional<MeasuredTimes>& measured,
                     Balancing& balancing);
 
 /// Values of the cells of a member's home, in its order.
@@ -184,12 +184,12 @@ struct TooMuchWork : std::runtime_error {
 /// Brings the tiles' values to the cells' homes, and counts the particles around each cell there. With `counting`, it
 /// counts the cells' work too. owners: the tiles' decomposition, with all processes of around_home(). Collective.
 /// Throws, on all members alike, TooMuchWork.
-HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCells& tiles, const Counting* counting,
-                     const Meter& meter = Meter{});
+HomeCells collect_at_homes(const Team& team, const Decomposition& owners, const TileCells& tiles,
+                           const Counting* counting, const Meter& meter = Meter{});
 
 /// Input of a round beside its cells.
 struct Measured {
-    Moment moment;
+    RoundMoment moment;
     /// True before anything was measured. All models then partition by the same first loads.
     bool first = false;
     std::optional<Observation> observed;  ///< By the wall clock, the driver's result of observe().
@@ -205,9 +205,9 @@ struct Measured {
 
 /// Result of a round. `rows` and `dead_end` are the same on all members. `next`, `seconds` and `resources` belong to
 /// the processes that a member hosts, and `cells` to the member's home.
-struct Outcome {
+struct RoundOutcome {
     std::optional<LocalPartition> next;  ///< The driver's next partition; nothing: it keeps its partition.
-    std::vector<Row> rows;               ///< The driver, then the other models; none in the first round.
+    std::vector<BalanceRow> rows;        ///< The driver, then the other models; none in the first round.
     std::vector<double> seconds;         ///< Seconds a step of the driver's processes before; none in the first round.
     std::vector<ResourceRow> resources;  ///< Only if speeds are found.
     std::optional<Infeasible> dead_end;  ///< A model found no partition that keeps the limit, and keeps its own.
@@ -219,16 +219,15 @@ bool wants_ahead(const Balancing& balancing);
 
 /// One round. By the wall clock of the driver alone, whose times are those of measured.observed. By counted work, and
 /// the first time, of all models: the times of each one's partition are counted, and observed here. Collective.
-Outcome rebalance(const Setting& setting, HomeCells cells, const Measured& measured, Balancing& balancing);
+RoundOutcome rebalance(const Setting& setting, HomeCells cells, const Measured& measured, Balancing& balancing);
 
 /// The same from the values of the tiles of the driver's partition. Collective. Throws, on all members alike,
 /// TooMuchWork.
-///
 /// in_use: that partition, with all processes of around_home(), and with accelerators all processes.
 ///
 /// By counted work, members that host one process each may have accelerators. The time of a process is then that of its
 /// slower side. The tiles' values are freed once they are at home, so a caller that moves them pays for no copy.
-Outcome rebalance(const Setting& setting, const Decomposition& in_use, TileCells tiles, Measured measured,
-                  Balancing& balancing);
+RoundOutcome rebalance(const Setting& setting, const Decomposition& in_use, TileCells tiles, Measured measured,
+                       Balancing& balancing);
 
 }  // namespace balance

@@ -17,7 +17,7 @@ std::vector<double> side_times(const Team& team, const Decomposition& owners, st
     ProcessBoxes sides;
     std::vector<double> devices;
     for (int r = 0; r < team.size(); ++r) {
-        const Range mine = owners.processes_of(r);
+        const IndexRange mine = owners.processes_of(r);
         const ProcessBoxes& all = owners.known();
         const Region cells(all.boxes.begin() + all.first[mine.begin], all.boxes.begin() + all.first[mine.end]);
         Region blocks;

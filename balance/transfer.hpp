@@ -18,7 +18,7 @@ namespace balance {
 
 /// All that goes to one other member and comes from it.
 template <class Move>
-struct Link {
+struct PeerMoves {
     int member;
     std::vector<Move> outgoing, incoming;
 };
@@ -42,11 +42,11 @@ public:
     /// How many elements each move carries: outgoing(move) of what is sent, incoming(move) of what is received. Holds
     /// for all transfers up to the next call. Moves that carry nothing are left out.
     template <class Sent, class Received>
-    void lay_out(std::span<const Link<Move>> links, Sent outgoing, Received incoming) {
+    void lay_out(std::span<const PeerMoves<Move>> links, Sent outgoing, Received incoming) {
         std::vector<Part> sent, received;
         out_.clear();
         in_.clear();
-        for (const Link<Move>& link : links) {
+        for (const PeerMoves<Move>& link : links) {
             add(link.member, link.outgoing, outgoing, out_, sent);
             add(link.member, link.incoming, incoming, in_, received);
         }
@@ -64,19 +64,12 @@ public:
         channel_->start(std::as_bytes(std::span(sent)), std::as_writable_bytes(std::span(received)), buffers_);
     }
 
-    /// Waits for what start() has announced, and unpacks it: unpack(move, elements).
+    /// Waits for what start() has announced, and unpacks it: unpack(move, elements). last: the transfer is not started
+    /// again before the next lay_out(), so the memory of what was sent is given up before anything is unpacked.
     template <class Loop, class Unpack>
-    void finish(Loop loop, Unpack unpack) {
+    void finish(Loop loop, Unpack unpack, bool last = false) {
         channel_->finish();
-        loop(in_.size(), [&](std::size_t i) { unpack(*in_[i].move, element(i)); });
-    }
-
-    /// The same for a transfer that is not started again before the next lay_out(): the memory of what was sent is
-    /// given up before anything is unpacked.
-    template <class Loop, class Unpack>
-    void finish_last(Loop loop, Unpack unpack) {
-        channel_->finish();
-        std::vector<T>().swap(buffers_->sent);
+        if (last) std::vector<T>().swap(buffers_->sent);
         loop(in_.size(), [&](std::size_t i) { unpack(*in_[i].move, element(i)); });
     }
 

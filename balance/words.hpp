@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Words of enums. They stand beside the enum, in a table that argument-dependent lookup finds from any folder:
 //
-//     enum class Clock { wall, work };
-//     constexpr auto words_of(Clock) { return std::to_array<balance::Word<Clock>>({{Clock::wall, "wall"}, ...}); }
+//     enum class BalanceClock { wall, work };
+//     constexpr auto words_of(BalanceClock) { return std::to_array<balance::Word<BalanceClock>>({{BalanceClock::wall,
+//     "wall"}, ...}); }
 //
 // Decks, command lines and files are read and written by this table alone, so the order of enumerators means nothing.
 #pragma once

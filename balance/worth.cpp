@@ -6,31 +6,29 @@
 
 namespace balance {
 
-std::array<std::vector<double>, WorthOfAll::count> WorthOfAll::lists_of(std::span<const ProcessWorth> hosted) {
+std::array<std::vector<double>, WorthTotals::count> WorthTotals::lists_of(std::span<const ProcessTimes> hosted) {
     std::array<std::vector<double>, count> lists;
-    for (const ProcessWorth& p : hosted) {
+    for (const ProcessTimes& p : hosted) {
         const std::array<double, count> values{p.seconds, p.speed, p.seconds * p.speed, p.even, p.even / p.speed};
         for (std::size_t i = 0; i < count; ++i) lists[i].push_back(values[i]);
     }
     return lists;
 }
 
-WorthOfAll WorthOfAll::from(std::span<const OverAll> all) { return {all[0], all[1], all[2], all[3], all[4]}; }
-
-LoadShape shape_of(const WorthOfAll& all, double dearest) {
+LoadPeaks peaks_of(const WorthTotals& all, double dearest) {
     if (all.even.sum == 0) return {};
     const double mean = all.even.sum / all.speed.sum;
     return {all.even_seconds.largest / mean, dearest / all.speed.largest / mean};
 }
 
-double dearest_of(const Team& team, std::span<const std::int64_t> load, double capacity, double fastest) {
+double heaviest_cell_share(const Team& team, std::span<const std::int64_t> load, double capacity, double fastest) {
     std::int64_t all = 0, dearest = 0;
     for (const std::int64_t l : load) all += l, dearest = std::max(dearest, l);
     all = team.sum_of(all), dearest = team.max_of(dearest);
     return all == 0 ? 0 : static_cast<double>(dearest) / fastest * capacity / static_cast<double>(all);
 }
 
-void add(Worth& worth, double steps, const WorthOfAll& all, const LoadShape& shape) {
+void add(WorthSums& worth, double steps, const WorthTotals& all, const LoadPeaks& shape) {
     const double mean = all.work.sum / all.speed.sum, longest = all.seconds.largest;
     worth.steps += steps;
     worth.measured += steps * longest;
@@ -40,8 +38,8 @@ void add(Worth& worth, double steps, const WorthOfAll& all, const LoadShape& sha
     worth.possible += steps * std::clamp(mean * shape.dearest, mean, std::max(mean, longest));
 }
 
-Verdict verdict_of(const Worth& w, double other_seconds) {
-    Verdict v;
+WorthSummary worth_summary(const WorthSums& w, double other_seconds) {
+    WorthSummary v;
     if (!(w.measured > 0)) return v;
     v.perfect_saves = (w.measured - w.perfect) / (w.measured + other_seconds);
     v.most_lbe = w.perfect / w.possible;
@@ -83,8 +81,8 @@ double Stages::extra_seconds(std::int64_t steps) const {
     return alone_seconds + std::max(0.0, balanced_seconds - alone_seconds - needed * usual_rebuild);
 }
 
-Net net_of(const Worth& w, double seconds, double measured_seconds, double balancing_seconds) {
-    Net n{seconds, seconds - balancing_seconds, balancing_seconds};
+NetSavings net_savings(const WorthSums& w, double seconds, double measured_seconds, double balancing_seconds) {
+    NetSavings n{seconds, seconds - balancing_seconds, balancing_seconds};
     if (w.measured > 0) n.without_seconds += measured_seconds * (w.even / w.measured - 1);
     return n;
 }

@@ -13,18 +13,18 @@
 namespace balance {
 
 /// Loads of a moment, relative to what a mean process has.
-struct LoadShape {
+struct LoadPeaks {
     double even = 1;     ///< of the slowest process, were the partition even
     double dearest = 0;  ///< of the dearest cell
 };
 /// Numbers of each process.
-struct ProcessWorth {
+struct ProcessTimes {
     double seconds = 0;  ///< a step
     double speed = 1;
     double even = 0;  ///< its load with the even partition, in any unit
 };
 /// The same numbers over all processes.
-struct WorthOfAll {
+struct WorthTotals {
     OverAll seconds, speed;
     OverAll work;          ///< seconds * speed
     OverAll even;          ///< loads with the even partition
@@ -33,18 +33,18 @@ struct WorthOfAll {
     /// The five numbers above of each process that a member hosts, one list for each. The results of over_all() for
     /// these lists go to from().
     static constexpr std::size_t count = 5;
-    static std::array<std::vector<double>, count> lists_of(std::span<const ProcessWorth> hosted);
-    static WorthOfAll from(std::span<const OverAll> all);
+    static std::array<std::vector<double>, count> lists_of(std::span<const ProcessTimes> hosted);
+    static WorthTotals from(std::span<const OverAll> all) { return {all[0], all[1], all[2], all[3], all[4]}; }
 };
 
 /// dearest: the load of the dearest cell, in the unit of the even partition's. Where nothing costs anything, {1, 0}.
-LoadShape shape_of(const WorthOfAll& all, double dearest);
+LoadPeaks peaks_of(const WorthTotals& all, double dearest);
 /// The dearest cell of a shape alone. load: of the cells of the member's home. capacity: the sum of the processes'
 /// speeds; fastest: the largest of them. Collective.
-double dearest_of(const Team& team, std::span<const std::int64_t> load, double capacity, double fastest);
+double heaviest_cell_share(const Team& team, std::span<const std::int64_t> load, double capacity, double fastest);
 
 /// Sums over steps of the seconds that a step took, or would have taken, on the slowest process.
-struct Worth {
+struct WorthSums {
     double steps = 0;
     double measured = 0;  ///< as it was
     double perfect = 0;   ///< with the same time on all processes: the mean, by their speeds
@@ -53,17 +53,17 @@ struct Worth {
 };
 
 /// In each of `steps` more steps the processes took these seconds, of loads of that shape.
-void add(Worth& worth, double steps, const WorthOfAll& all, const LoadShape& shape);
+void add(WorthSums& worth, double steps, const WorthTotals& all, const LoadPeaks& shape);
 
 /// Parts of 1.
-struct Verdict {
+struct WorthSummary {
     double perfect_saves = 0;  ///< Part of the time that perfect balance would have saved.
     double most_lbe = 1;       ///< LBE that the dearest cell allows: perfect / possible.
     double saved = 0;          ///< Part of the time that balancing saved; negative: it lost time.
 };
 /// other_seconds: of the run, that do not depend on the balance (communication, output, balancing); 0 where only the
 /// processes' times count.
-Verdict verdict_of(const Worth& worth, double other_seconds);
+WorthSummary worth_summary(const WorthSums& worth, double other_seconds);
 
 /// The stages between two steps in which neighbour lists were rebuilt: a run rebuilds them whenever a particle has
 /// moved too far, and also wherever it balances.
@@ -76,11 +76,8 @@ struct Stages {
     std::int64_t last_rebuild = 0;
 
     /// Adds a stage at `step` that took `seconds`.
-    ///
     /// rebuilt: the lists are new.
-    ///
     /// due: the lists would be new without a balancing, too.
-    ///
     /// balancing: the stage has a balancing, which took balancing_seconds.
     void add(std::int64_t step, bool rebuilt, bool due, bool balancing, double seconds, double balancing_seconds);
     /// Cost of balancing in `steps` steps: balancing itself, and the rebuilds of its stages that the same steps would
@@ -89,13 +86,13 @@ struct Stages {
 };
 
 /// The time of a run with balancing, and what it would have been with the partition that it starts from and none.
-struct Net {
+struct NetSavings {
     double seconds = 0, without_seconds = 0;
     double balancing_seconds = 0;  ///< of `seconds`: what balancing itself took, its rows in files among it
     /// Part of the time without balancing; negative: balancing made the run longer.
     double saved() const { return without_seconds > 0 ? 1 - seconds / without_seconds : 0; }
 };
 /// measured_seconds: of `seconds`, what worth.measured stands for.
-Net net_of(const Worth& worth, double seconds, double measured_seconds, double balancing_seconds);
+NetSavings net_savings(const WorthSums& worth, double seconds, double measured_seconds, double balancing_seconds);
 
 }  // namespace balance

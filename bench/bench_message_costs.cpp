@@ -23,7 +23,7 @@ double median(std::vector<double> values) {
 
 // Seconds of the slower rank to send `count` messages of `bytes` bytes and to receive as many: the median.
 double exchange_seconds(int count, std::size_t bytes, const comm::Communicator& world) {
-    const comm::Network network{{comm::Order::plain, comm::Aggregate::none}, comm::NodeMap(2), std::nullopt};
+    const comm::Network network{{comm::MessageOrder::plain, comm::Aggregate::none}, comm::NodeMap(2), std::nullopt};
     const std::vector<balance::Part> parts(count, {1 - world.rank(), bytes});
     comm::Exchange exchange(world, network);
     exchange.lay_out(parts, parts);

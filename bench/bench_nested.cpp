@@ -164,7 +164,7 @@ void many_processes() {
         std::size_t bytes = regions.capacity() * sizeof(Region), boxes = 0;
         for (const Region& r : regions) bytes += r.capacity() * sizeof(Box), boxes += r.size();
         const double plan = seconds_of([&] {
-            const Range here = block(nodes, team.rank(), processes);
+            const IndexRange here = block(nodes, team.rank(), processes);
             std::vector<Box> mine;
             for (std::int64_t n = here.begin; n < here.end; ++n)
                 mine.insert(mine.end(), regions[n].begin(), regions[n].end());

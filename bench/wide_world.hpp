@@ -61,7 +61,7 @@ inline balance::TileCells contents(const Grid& grid, const std::vector<Box>& til
 /// Always balances, by counted work.
 inline balance::Policy policy_for(std::int64_t processes, balance::CutAt cut) {
     balance::Policy policy;
-    policy.clock = balance::Clock::work;
+    policy.clock = balance::BalanceClock::work;
     policy.criterion.name = "every";
     policy.start = balance::Start::uniform;
     policy.partition = {.processes = processes, .patches_per_process = 8, .sticky = false};
@@ -103,7 +103,7 @@ Spent balance_once(const balance::Setting& s, balance::Balancing& state, int rou
     measured.moment = {10 * (round + 1), 10 * round, {}};
     measured.first = round == 0;
     measured.reference.emplace(s.hosts.processes_of(s.team.rank()).size(), 1e-5);
-    balance::Outcome outcome = rebalance(
+    balance::RoundOutcome outcome = rebalance(
         s, before, contents(s.grid, before.tiles_of_rank(s.team.rank()), 0.04 + 0.01 * round), measured, state);
     Spent spent{s.meter.now() - begin, 0};
     if (outcome.next) {

@@ -19,7 +19,7 @@ Failure first_failure(const Communicator& comm, const Failure& mine) {
     Failure failure{static_cast<int>(first % codes), {}, static_cast<int>(first / codes)};
     // The text comes from one rank, which need not be rank 0: a sum to which the others add zeros.
     const bool here = failure.rank == comm.rank();
-    const std::int64_t size = comm.max_of(here ? static_cast<std::int64_t>(mine.text.size()) : 0);
+    const std::int64_t size = comm.max_of(here ? std::ssize(mine.text) : 0);
     std::vector<std::int64_t> words((size + sizeof(std::int64_t) - 1) / sizeof(std::int64_t), 0);
     if (here) std::memcpy(words.data(), mine.text.data(), mine.text.size());
     comm.sum(words);

@@ -27,6 +27,13 @@ struct Network {
 Network make_network(const Schedule& schedule, const Communicator& comm, int ranks_per_node = 0,
                      int nodes_per_switch = 0);
 
+struct NodeTraffic;
+/// The small parts that come to this rank's node, and how many nodes each node exchanges such parts with: what the
+/// ranks of a node tell each other before they plan messages. sent, received: this rank's. Collective with
+/// Aggregate::node; with the others it is empty.
+NodeTraffic node_traffic(std::span<const balance::Part> sent, std::span<const balance::Part> received,
+                         const Communicator& comm, const Network& network);
+
 /// All MPI libraries send so many bytes at once. A rank that does not get its core for a moment must not find less,
 /// because messages are cut into pieces of that length.
 inline constexpr std::size_t least_eager_bytes = 512;

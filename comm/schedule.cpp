@@ -44,12 +44,6 @@ std::vector<std::size_t> messages_of(std::span<const std::size_t> parts, std::si
 
 int NodeMap::nodes() const { return node_.empty() ? 0 : 1 + *std::max_element(node_.begin(), node_.end()); }
 
-int NodeMap::distance(int a, int b) const {
-    if (a == b) return 0;
-    if (nodes_per_switch_ == 0) return std::abs(a - b);
-    return a / nodes_per_switch_ == b / nodes_per_switch_ ? 2 : 4;
-}
-
 std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule) {
     std::vector<std::size_t> ends;
     std::size_t next = 0;  // the first byte that is in no message yet
@@ -126,7 +120,7 @@ Turn turn_far_first(int source, const Outgoing& outgoing, const NodeMap& nodes) 
 }
 
 std::vector<std::size_t> issue_order(int source, std::span<const Outgoing> outgoing, const NodeMap& nodes,
-                                     Order order) {
+                                     MessageOrder order) {
 #define STEELYARD_ORDER(name) turn_##name,
     constexpr std::array turn_of{STEELYARD_ORDERS(STEELYARD_ORDER)};
 #undef STEELYARD_ORDER

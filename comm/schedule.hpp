@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -28,13 +29,13 @@ namespace comm {
 // clang-format on
 
 /// Which messages a rank issues first.
-enum class Order {
+enum class MessageOrder {
 #define STEELYARD_ORDER(name) name,
     STEELYARD_ORDERS(STEELYARD_ORDER)
 #undef STEELYARD_ORDER
 };
-constexpr auto words_of(Order) {
-#define STEELYARD_ORDER(name) balance::Word<Order>{Order::name, #name},
+constexpr auto words_of(MessageOrder) {
+#define STEELYARD_ORDER(name) balance::Word<MessageOrder>{MessageOrder::name, #name},
     return std::array{STEELYARD_ORDERS(STEELYARD_ORDER)};
 #undef STEELYARD_ORDER
 }
@@ -67,7 +68,7 @@ constexpr auto words_of(Overlap) {
 }
 
 struct Schedule {
-    Order order = Order::plain;
+    MessageOrder order = MessageOrder::plain;
     Aggregate aggregate = Aggregate::process;
     bool one_by_one = false;  ///< Each message starts when the one before it has been received.
     /// With `automatic`, the bytes of a message. With `node`, the size from which parts are not forwarded, in bytes.
@@ -91,7 +92,11 @@ public:
     int nodes() const;
     /// Distance of two nodes, 0 for one and the same. In a row it is the difference of their numbers. In a fat tree it
     /// is the number of links of a message: 2 through a common switch, else 4.
-    int distance(int a, int b) const;
+    int distance(int a, int b) const {
+        if (a == b) return 0;
+        if (nodes_per_switch_ == 0) return std::abs(a - b);
+        return a / nodes_per_switch_ == b / nodes_per_switch_ ? 2 : 4;
+    }
 
 private:
     std::vector<int> node_;
@@ -101,7 +106,6 @@ private:
 /// Divides the parts for one rank into messages. The parts lie one after the other. Returns the place at which each
 /// message ends, in bytes from the first part on, ascending. The last place is the sum of the sizes.
 /// Aggregate::automatic never makes more messages than parts, unless schedule.piece cuts them (docs/messages.md).
-///
 /// sizes: bytes of each part, > 0.
 std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule);
 
@@ -130,7 +134,8 @@ struct Outgoing {
     std::size_t bytes;
 };
 /// The order in which a rank issues its messages, as indices into `outgoing`. The order depends on the arguments alone.
-std::vector<std::size_t> issue_order(int source, std::span<const Outgoing> outgoing, const NodeMap& nodes, Order order);
+std::vector<std::size_t> issue_order(int source, std::span<const Outgoing> outgoing, const NodeMap& nodes,
+                                     MessageOrder order);
 
 /// Sort key of an order. The message with the least key is issued first; of equal keys, the one to the lower rank.
 using Turn = std::array<std::int64_t, 3>;

@@ -43,7 +43,7 @@ public:
     /// Changes the size. The old content is lost.
     void resize(std::size_t n) {
         if (n > capacity_) {
-            release();
+            release();  // before there is a larger array: one of the two may not fit
             data_ = allocate(with_slack(n));
             capacity_ = with_slack(n);
         }
@@ -51,14 +51,11 @@ public:
     }
     /// Changes the size and keeps what was there.
     void grow(std::size_t n) {
-        if (n > capacity_) {
-            T* larger = allocate(with_slack(n));
-            if (size_) on_->copy(larger, data_, size_ * sizeof(T));
-            release();
-            data_ = larger;
-            capacity_ = with_slack(n);
-        }
-        size_ = n;
+        if (n <= capacity_) return static_cast<void>(size_ = n);
+        Array larger(*on_);
+        larger.resize(n);
+        if (size_) on_->copy(larger.data_, data_, size_ * sizeof(T));
+        swap(larger);
     }
     void swap(Array& other) {
         std::swap(data_, other.data_);

@@ -45,7 +45,7 @@ struct ZoneSetup {
 
 /// The cells that a block shares with the tiles around it. All boxes are disjoint within their list.
 template <int D>
-struct Border {
+struct BlockBorder {
     /// Cells of the block whose particles others see.
     std::vector<balance::Box> outgoing;
     /// Cells of the block's halo that others fill, in the block's coordinates (beyond the grid for images).
@@ -88,7 +88,7 @@ public:
     // --- the block and its particles
     /// Changes the block and its border; an empty block is allowed. Particles that lie in the new block stay; the
     /// others are taken out and returned. Positions must lie in the box (as after sort()).
-    virtual std::vector<md::Particle<D>> set_block(const balance::Box& block, const Border<D>& border) = 0;
+    virtual std::vector<md::Particle<D>> set_block(const balance::Box& block, const BlockBorder<D>& border) = 0;
     /// Adds particles that lie in the block's cells.
     virtual void insert(std::span<const md::Particle<D>> particles) = 0;
     /// Takes out every particle that is no longer in the block's cells; positions as they are, perhaps beyond the box.
@@ -155,11 +155,8 @@ std::string why_no_cuda();
 std::string accelerator_name(Backend backend, int accelerator, int threads);
 
 /// An empty zone.
-///
 /// accelerator: number of the device (cuda).
-///
 /// threads: number of its own threads (host), which compute while the caller's threads go on.
-///
 /// shuffle: if not 0, the host backend takes blocks and threads of each launch in a random order with this seed. For
 /// tests.
 template <int D>

@@ -32,7 +32,7 @@ public:
         }
     }
 
-    std::vector<md::Particle<D>> set_block(const balance::Box& block, const Border<D>& border) override {
+    std::vector<md::Particle<D>> set_block(const balance::Box& block, const BlockBorder<D>& border) override {
         cells_.set_block(block);
         border_.set(border, cells_);
         return take_emigrants();
@@ -46,13 +46,54 @@ public:
         border_.count(cells_);
     }
     std::span<const std::int32_t> outgoing_counts() override { return border_.outgoing_counts(); }
-    void lay_slots(std::span<const std::int32_t> counts) override;
-    void build_neighbour_lists(double radius) override;
+    void lay_slots(std::span<const std::int32_t> counts) override {
+        const std::int64_t slots = size() + border_.ghosts(counts);
+        if (slots > INT32_MAX / 2)
+            throw md::SimulationError("an accelerator's zone holds over 2^30 particles",
+                                      "give the accelerator a smaller share, or use more accelerators");
+        border_.put_counts(counts, cells_);
+        cells_.lay_slots(size());
+        border_.list_slots(counts, cells_);
+        pass_.put_own(particles_.views(), size(), slots, cells_.slot());
+        border_.take_outgoing(pass_.packed());
+        on_->wait();
+        ghosts_current_ = false;
+    }
+    void build_neighbour_lists(double radius) override {
+        fill_ghosts();
+        const double searched = md::searched_radius(radius), packed = searched * md::two_to(setup_.domain.packed_bits);
+        NeighbourSearch<D> search{cells_.cells(),
+                                  {},
+                                  md::to_edge_units(searched) + 1,
+                                  static_cast<float>(packed * packed),
+                                  pass_.packed(),
+                                  {},
+                                  cells_.first_slot(),
+                                  cells_.slot(),
+                                  cells_.cell_of()};
+        for (int a = 0; a < D; ++a) search.edges[a] = cells_.edges(a), search.x[a] = particles_.views().x[a];
+        lists_.build(search, size());
+    }
 
     std::span<const md::Packed<D>> outgoing() const override { return border_.outgoing(); }
     std::span<md::Packed<D>> incoming() override { return border_.incoming(); }
-    void start(const ZonePassOptions& pass) override;
-    ZoneResult finish() override;
+    void start(const ZonePassOptions& pass) override {
+        on_->start_clock();
+        fill_ghosts();
+        pass_.start(pass, particles_.views(), size(), cells_, lists_.rows());
+        if (pass_.flips(pass)) {
+            ghosts_current_ = false;
+            border_.take_outgoing(pass_.packed());
+        }
+        pass_.take_results();
+        on_->stop_clock();
+    }
+    ZoneResult finish() override {
+        on_->wait();
+        ZoneResult r = pass_.result();
+        r.seconds = on_->seconds();
+        return r;
+    }
 
     md::Int128 change_velocities(const md::VelocityChange<D>& change) override {
         return pass_.change_velocities(particles_.views(), size(), change);
@@ -60,11 +101,22 @@ public:
     std::vector<md::Particle<D>> particles() override { return particles_.read(); }
     std::vector<std::int64_t> forces(int axis) override { return download(*on_, pass_.force(axis)); }
     std::vector<std::int32_t> counts() override { return download(*on_, cells_.counts()); }
-    std::vector<std::int64_t> cell_neighbours() override;
+    std::vector<std::int64_t> cell_neighbours() override {
+        Array<On, std::int64_t> pairs(*on_);
+        pairs.resize(static_cast<std::size_t>(cells_.cells().count()));
+        const double cutoff2 =
+            setup_.potential.cutoff * setup_.potential.cutoff * md::two_to(2 * setup_.domain.packed_bits);
+        launch(*on_, cells_.cells().count(),
+               CountPairs<D>{pass_.view({}, particles_.views(), cells_.slot(), lists_.rows()), cells_.bins(),
+                             md::slices_of_cell, cutoff2, pairs.data()});
+        return download(*on_, pairs);
+    }
     std::int64_t bytes() const override { return on_->bytes(); }
 
 private:
-    void fill_ghosts();
+    void fill_ghosts() {
+        if (!std::exchange(ghosts_current_, true)) border_.fill_ghosts(pass_.packed());
+    }
 
     std::unique_ptr<On> on_;  // destroyed after all that has memory of it
     ZoneSetup setup_;
@@ -75,75 +127,5 @@ private:
     ZonePass<D, On> pass_{*on_, setup_};
     bool ghosts_current_ = false;  // ghosts are where their owners are
 };
-
-template <int D, class On>
-void ZoneOn<D, On>::lay_slots(std::span<const std::int32_t> counts) {
-    const std::int64_t slots = size() + border_.ghosts(counts);
-    if (slots > INT32_MAX / 2)
-        throw md::SimulationError("an accelerator's zone holds over 2^30 particles",
-                                  "give the accelerator a smaller share, or use more accelerators");
-    border_.put_counts(counts, cells_);
-    cells_.lay_slots(size());
-    border_.list_slots(counts, cells_);
-    pass_.put_own(particles_.views(), size(), slots, cells_.slot());
-    border_.take_outgoing(pass_.packed());
-    on_->wait();
-    ghosts_current_ = false;
-}
-
-template <int D, class On>
-void ZoneOn<D, On>::build_neighbour_lists(double radius) {
-    fill_ghosts();
-    const double searched = md::searched_radius(radius), packed = searched * md::two_to(setup_.domain.packed_bits);
-    Search<D> search{cells_.cells(),
-                     {},
-                     md::to_edge_units(searched) + 1,
-                     static_cast<float>(packed * packed),
-                     pass_.packed(),
-                     {},
-                     cells_.first_slot(),
-                     cells_.slot(),
-                     cells_.cell_of()};
-    for (int a = 0; a < D; ++a) search.edges[a] = cells_.edges(a), search.x[a] = particles_.views().x[a];
-    lists_.build(search, size());
-}
-
-template <int D, class On>
-void ZoneOn<D, On>::fill_ghosts() {
-    if (!std::exchange(ghosts_current_, true)) border_.fill_ghosts(pass_.packed());
-}
-
-template <int D, class On>
-void ZoneOn<D, On>::start(const ZonePassOptions& pass) {
-    on_->start_clock();
-    fill_ghosts();
-    pass_.start(pass, particles_.views(), size(), cells_, lists_.rows());
-    if (pass_.flips(pass)) {
-        ghosts_current_ = false;
-        border_.take_outgoing(pass_.packed());
-    }
-    pass_.take_results();
-    on_->stop_clock();
-}
-
-template <int D, class On>
-ZoneResult ZoneOn<D, On>::finish() {
-    on_->wait();
-    ZoneResult r = pass_.result();
-    r.seconds = on_->seconds();
-    return r;
-}
-
-template <int D, class On>
-std::vector<std::int64_t> ZoneOn<D, On>::cell_neighbours() {
-    Array<On, std::int64_t> pairs(*on_);
-    pairs.resize(static_cast<std::size_t>(cells_.cells().count()));
-    const double cutoff2 =
-        setup_.potential.cutoff * setup_.potential.cutoff * md::two_to(2 * setup_.domain.packed_bits);
-    launch(*on_, cells_.cells().count(),
-           CountPairs<D>{pass_.view({}, particles_.views(), cells_.slot(), lists_.rows()), cells_.bins(),
-                         md::slices_of_cell, cutoff2, pairs.data()});
-    return download(*on_, pairs);
-}
 
 }  // namespace gpu

@@ -19,14 +19,21 @@ std::int64_t inside(const Axis& axis, double quanta) {
     return std::min<std::int64_t>(std::llrint(quanta), axis.fixed_length() - 1);
 }
 
-// Places of the sites in a cell of the lattice, in twelfths of its sides.
-std::vector<std::array<int, 3>> places_of(LatticeKind kind) {
+struct LatticeCell {
+    double volume;                           // (in two dimensions area) of each particle
+    std::array<double, 3> side;              // of a cell
+    std::vector<std::array<int, 3>> places;  // of the sites in a cell, in twelfths of its sides
+};
+// Where neighbours lie 1 apart.
+LatticeCell cell_of(LatticeKind kind) {
+    const double root2 = std::sqrt(2.0), root3 = std::sqrt(3.0), bcc = 2 / root3;
     switch (kind) {
-        case LatticeKind::hexagonal: return {{0, 0, 0}, {6, 6, 0}};
-        case LatticeKind::sc: return {{0, 0, 0}};
-        case LatticeKind::bcc: return {{0, 0, 0}, {6, 6, 6}};
-        case LatticeKind::fcc: return {{0, 0, 0}, {6, 6, 0}, {6, 0, 6}, {0, 6, 6}};
-        case LatticeKind::hcp: return {{0, 0, 0}, {6, 6, 0}, {6, 10, 6}, {0, 4, 6}};
+        case LatticeKind::hexagonal: return {root3 / 2, {1, root3, 0}, {{0, 0, 0}, {6, 6, 0}}};
+        case LatticeKind::sc: return {1, {1, 1, 1}, {{0, 0, 0}}};
+        case LatticeKind::bcc: return {4 / (3 * root3), {bcc, bcc, bcc}, {{0, 0, 0}, {6, 6, 6}}};
+        case LatticeKind::fcc: return {1 / root2, {root2, root2, root2}, {{0, 0, 0}, {6, 6, 0}, {6, 0, 6}, {0, 6, 6}}};
+        case LatticeKind::hcp:
+            return {1 / root2, {1, root3, std::sqrt(8.0 / 3)}, {{0, 0, 0}, {6, 6, 0}, {6, 10, 6}, {0, 4, 6}}};
     }
     return {};
 }
@@ -40,55 +47,36 @@ double cube_root(double x) {
     }
 }
 
-// Volume (in two dimensions area) of each particle where neighbours lie 1 apart, and sides of a cell.
-double packing(LatticeKind kind) {
-    switch (kind) {
-        case LatticeKind::hexagonal: return std::sqrt(3.0) / 2;
-        case LatticeKind::sc: return 1;
-        case LatticeKind::bcc: return 4 / (3 * std::sqrt(3.0));
-        case LatticeKind::fcc:
-        case LatticeKind::hcp: return 1 / std::sqrt(2.0);
-    }
-    return 1;
-}
-std::array<double, 3> sides_of(LatticeKind kind, double constant) {
-    switch (kind) {
-        case LatticeKind::hexagonal: return {constant, constant * std::sqrt(3.0), 0};
-        case LatticeKind::sc: return {constant, constant, constant};
-        case LatticeKind::bcc: constant *= 2 / std::sqrt(3.0); return {constant, constant, constant};
-        case LatticeKind::fcc: constant *= std::sqrt(2.0); return {constant, constant, constant};
-        case LatticeKind::hcp: return {constant, constant * std::sqrt(3.0), constant * std::sqrt(8.0 / 3)};
-    }
-    return {};
+std::array<double, 3> sides_of(const Body& body) {
+    std::array<double, 3> sides = cell_of(body.lattice).side;
+    for (double& side : sides) side *= lattice_constant(body.lattice, body.density);
+    return sides;
 }
 
 }  // namespace
 
 double lattice_constant(LatticeKind kind, double density) {
     if (kind == LatticeKind::hexagonal) return std::sqrt(2.0 / (std::sqrt(3.0) * density));
-    return cube_root(1 / (density * packing(kind)));
+    return cube_root(1 / (density * cell_of(kind).volume));
 }
 
 double lattice_density(LatticeKind kind, double a) {
-    return 1 / (packing(kind) * (dimensions_of(kind) == 2 ? a * a : a * a * a));
+    return 1 / (cell_of(kind).volume * (dimensions_of(kind) == 2 ? a * a : a * a * a));
 }
 
-int sites_of_cell(LatticeKind kind) { return static_cast<int>(places_of(kind).size()); }
+int sites_of_cell(LatticeKind kind) { return static_cast<int>(cell_of(kind).places.size()); }
 
 std::array<double, 3> fitted_box(const Body& body) {
-    std::array<double, 3> box = sides_of(body.lattice, lattice_constant(body.lattice, body.density));
+    std::array<double, 3> box = sides_of(body);
     for (int a = 0; a < 3; ++a) box[a] *= static_cast<double>((*body.cells)[a]);
     return box;
 }
 
 Lattice::Lattice(const Body& body)
-    : body_(body),
-      dimensions_(dimensions_of(body.lattice)),
-      side_(sides_of(body.lattice, lattice_constant(body.lattice, body.density))),
-      region_(body) {
+    : body_(body), dimensions_(dimensions_of(body.lattice)), side_(sides_of(body)), region_(body) {
     for (int a = 0; centred() && a < dimensions_; ++a)
         from_end_[a] = sites_below(0, (body.upper[a] - body.lower[a]) / 2, side_[a], 0);
-    for (const std::array<int, 3>& place : places_of(body.lattice)) {
+    for (const std::array<int, 3>& place : cell_of(body.lattice).places) {
         for (int a = 0; a < 3; ++a) from_edge_[a] = std::min(from_edge_[a], 11 - place[a]);
         Train t{place, {1, 1, 1}};
         for (int a = 0; a < dimensions_; ++a)
@@ -118,7 +106,7 @@ void Lattice::number_rows() {
     for (Train& t : trains_) {
         std::vector<std::int64_t> rows;
         for_each_row({}, t.count, [&](std::int64_t y, std::int64_t z) {
-            const Row row = row_of(t, y, z);
+            const SiteRow row = row_of(t, y, z);
             rows.push_back(sites_);
             sites_ += row.number_of(row.end) - row.number;
         });
@@ -126,7 +114,7 @@ void Lattice::number_rows() {
     }
 }
 
-Lattice::Row Lattice::row_of(const Train& t, std::int64_t y, std::int64_t z) const {
+Lattice::SiteRow Lattice::row_of(const Train& t, std::int64_t y, std::int64_t z) const {
     if (!centred()) return {0, t.count[0], 0, 0, t.first + y * t.next[0] + z * t.next[1]};
     const Point row{0, y, z};
     Int128 across = 0;  // from the axes through the centre, squared

@@ -46,7 +46,7 @@ public:
                 end[a] = first_from(t.count[a], upper[a], at);
             }
             for_each_row(begin, end, [&](std::int64_t y, std::int64_t z) {
-                const Row row = row_of(t, y, z);
+                const SiteRow row = row_of(t, y, z);
                 const Point i{std::max(begin[0], row.begin), y, z};
                 for (Point j = i; j[0] < std::min(end[0], row.end); ++j[0]) {
                     if (j[0] >= row.hole_begin && j[0] < row.hole_end) continue;
@@ -70,7 +70,7 @@ private:
         std::int64_t sites() const { return count[0] * count[1] * count[2]; }
     };
     /// Those of its sites that lie in a row along x.
-    struct Row {
+    struct SiteRow {
         std::int64_t begin = 0, end = 0;            ///< first index along x, and one more than the last
         std::int64_t hole_begin = 0, hole_end = 0;  ///< the same of those in between that are left out
         std::int64_t number = 0;                    ///< of the first site
@@ -79,7 +79,7 @@ private:
             return number + x - begin - (x >= hole_end ? hole_end - hole_begin : 0);
         }
     };
-    Row row_of(const Train& train, std::int64_t y, std::int64_t z) const;
+    SiteRow row_of(const Train& train, std::int64_t y, std::int64_t z) const;
     void number_rows();
     std::int64_t position(const Domain& domain, const Train& train, int axis, std::int64_t i) const;
     bool centred() const { return body_.shape != BodyShape::box; }

@@ -32,7 +32,33 @@ public:
           radius_(radius),
           reach_up_(to_edge_units(searched_radius(radius)) + 1) {}
 
-    void build();
+    void build() {
+        const balance::Box &box = tile_.cells.box, &seen = tile_.cells.seen;
+        scratch_.edges.clear();
+        for (int r = seen.lower[up]; r <= seen.upper[up]; ++r) scratch_.edges.push_back(tile_.axis[up].edge(r));
+        lists_.clusters.clear();
+        lists_.neighbourhoods.clear();
+        lists_.rows.clear();
+        if (radius_ < lists_.radius) lists_.rows.shrink_to_fit();  // they took more room
+        lists_.radius = radius_;
+        for_each_column<D>(box, [&](const CellIndex& low) { particles_ += tile_.cells.run(low, box.extent(up)).size; });
+        make_coarse();
+        std::int64_t own = 0;
+        for_each_column<D>(box, [&](const CellIndex& lowest) {
+            begin_column(lowest);
+            const auto mine = tile_.cells.run(lowest, box.extent(up));
+            for (std::int32_t done = 0; done < mine.size;) {
+                const std::int32_t size = append_cluster(own, mine.begin + done, mine.size - done);
+                done += size;
+                own += size;
+                if (rows_used_ - lists_.rows.size() >= rows_at_once) flush(own);
+            }
+        });
+        trim(lists_.clusters);
+        trim(lists_.neighbourhoods);
+        flush(own);
+        lists_.rows.insert(lists_.rows.end(), padding, Place<D>{0});  // kernels read ahead
+    }
 
 private:
     static constexpr int up = D - 1;
@@ -41,13 +67,149 @@ private:
         std::int32_t size;
         std::int64_t lowest, highest;  // 2^-26
     };
-    void make_coarse();
-    void begin_column(const CellIndex& lowest);
-    Extent cluster_extent(std::int64_t own, std::int32_t left) const;
-    std::size_t find_candidates(const Extent& cluster);
-    void flush(std::int64_t done);
-    RowsArgs<D> rows_arguments(std::size_t candidates);
-    std::int32_t append_cluster(std::int64_t own, std::int32_t slot, std::int32_t left);
+    // Positions of all slots in 16 bits. They are as fine as clusters of twice this tile's average length allow. A
+    // finer unit would cut more clusters and leave 2 % of the rows' lanes empty in a liquid in the plane.
+    void make_coarse() {
+        double cell[D];
+        for (int a = 0; a < D; ++a) cell[a] = tile_.axis[a].cell_width();
+        double pairs = 0;  // of particles in one cell
+        for_each_cell<D>(tile_.cells.box, [&](const CellIndex& c) {
+            const double n = tile_.cells.counts[tile_.cells.cell(c)];
+            pairs += n * n;
+        });
+        // A particle shares its cell with pairs / particles on average, itself among them.
+        const double extent = pairs > 0 ? lanes * cell[up] * static_cast<double>(particles_) / pairs : 0;
+        const CoarseSearch search = coarse_search(D, cell, tile_.packed_bits, radius_, 2 * extent);
+        most_apart_ = most_extent(search.bits + 16, radius_, cell[up]);
+        limit_ = search.limit;
+        std::uint16_t* to[D];
+        const auto slots = static_cast<std::size_t>(tile_.cells.first.back());
+        for (int a = 0; a < D; ++a) {
+            at_least(scratch_.coarse[a], slots + 3 * padding);
+            to[a] = scratch_.coarse[a].data();
+        }
+        kernels_.coarse(tile_.packed, static_cast<std::int64_t>(slots), tile_.packed_bits - search.bits, to);
+    }
+    void begin_column(const CellIndex& lowest) {
+        const CellTable<D>& cells = tile_.cells;
+        Column& c = column_;
+        balance::Box near = cells.seen;
+        for (int a = 0; a < up; ++a) {
+            const int reach = cells_within(radius_, tile_.axis[a].least_width());
+            near.lower[a] = std::max(lowest[a] - reach, cells.seen.lower[a]);
+            near.upper[a] = std::min(lowest[a] + reach + 1, cells.seen.upper[a]);
+        }
+        scratch_.columns.clear();
+        for_each_column<D>(
+            near, [&](const CellIndex& column) { scratch_.columns.push_back(&cells.first[cells.corner(column)]); });
+        c.from = c.to = 0;
+        c.base = *scratch_.columns.front();
+        const std::int32_t end = scratch_.columns.back()[cells.rows()];
+        if (end - c.base > UINT16_MAX - window * static_cast<int>(scratch_.columns.size()))
+            throw SimulationError(std::to_string(end - c.base) +
+                                      " particles from the first to the last neighbour of one " +
+                                      "in a tile exceed 16-bit neighbour indices",
+                                  "make grid.tile smaller");
+        c.far_x = far_x(tile_.axis[0], lowest[0], tile_.packed_bits);
+        c.far_place = cells.layer(lowest[0]) - c.base;
+    }
+    // Number of the next particles that make a cluster, and the heights between which they lie. A cluster takes as many
+    // as fit, unless packed distances to their candidates would be ambiguous.
+    Extent cluster_extent(std::int64_t own, std::int32_t left) const {
+        const auto height = [&](std::int32_t k) { return tile_.heights[own + k] >> edge_shift; };
+        Extent c{std::min(std::int32_t{lanes}, left), height(0), height(0)};
+        for (std::int32_t k = 1; k < c.size; ++k) {
+            const std::int64_t lowest = std::min(c.lowest, height(k)), highest = std::max(c.highest, height(k));
+            if (highest - lowest > most_apart_) {
+                c.size = k;
+                break;
+            }
+            c.lowest = lowest;
+            c.highest = highest;
+        }
+        return c;
+    }
+    // The runs of slots that hold all neighbours of a cluster, into scratch.ranges; the number of slots.
+    std::size_t find_candidates(const Extent& cluster) {
+        const int high = tile_.cells.rows();
+        const std::int64_t* edge = scratch_.edges.data();
+        int &from = column_.from, &to = column_.to;
+        while (from > 0 && edge[from] > cluster.lowest - reach_up_) --from;
+        while (from + 1 < high && edge[from + 1] <= cluster.lowest - reach_up_) ++from;
+        while (to > 1 && edge[to - 1] > cluster.highest + reach_up_) --to;
+        while (to < high && edge[to] <= cluster.highest + reach_up_) ++to;
+        scratch_.ranges.clear();
+        std::size_t candidates = 0;
+        for (const std::int32_t* column : scratch_.columns) {
+            const std::int32_t begin = column[from], end = column[to];
+            if (begin == end) continue;
+            scratch_.ranges.push_back(begin);
+            scratch_.ranges.push_back(end);
+            candidates += static_cast<std::size_t>(end - begin);
+        }
+        return candidates;
+    }
+    // Takes the rows of the last clusters to the rows of the tile. Memory for all of them is estimated from the first
+    // ones. done: particles with rows.
+    void flush(std::int64_t done) {
+        std::vector<Place<D>>& rows = lists_.rows;
+        if (const std::size_t needed = rows_used_ + padding; rows.capacity() < needed) {
+            const double share = done > 0 ? static_cast<double>(done) / static_cast<double>(particles_) : 1;
+            rows.reserve(static_cast<std::size_t>(1.05 * static_cast<double>(needed) / share));
+        }
+        rows.insert(rows.end(), rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(rows_used_ - rows.size()));
+    }
+    // Room for the rows of a cluster whose candidates are in scratch.ranges, and for what its search needs.
+    RowsArgs<D> rows_arguments(std::size_t candidates) {
+        TileScratch& s = scratch_;
+        const std::size_t runs = s.ranges.size() / 2, room = (candidates + 5 * padding) / 32 * 32;
+        RowsArgs<D> args{};
+        for (int a = 0; a < D; ++a) {
+            at_least(s.x[a], room + 32);
+            args.x[a] = aligned(s.x[a].data());
+            args.coarse[a] = s.coarse[a].data();
+        }
+        at_least(s.lane_rows, 16 * room + 64);
+        at_least(s.place, room + 32);
+        at_least(s.start, room);
+        at_least(hoods_, most_neighbourhoods<D>(runs, candidates));
+        at_least(rows_, rows_used_ - lists_.rows.size() + most_row_elements(candidates));
+        args.limit = limit_;
+        args.ranges = s.ranges.data();
+        args.range_count = static_cast<std::int32_t>(runs);
+        args.base = column_.base;
+        args.far_place = column_.far_place;
+        args.place = aligned(s.place.data());
+        args.start = s.start.data();
+        args.lane_rows = aligned(s.lane_rows.data());
+        args.stride = static_cast<std::int32_t>(room);
+        args.neighbourhoods = hoods_.data();
+        args.neighbourhoods_room = static_cast<std::int32_t>(most_neighbourhoods<D>(runs, candidates));
+        args.rows = rows_.data() + rows_used_ - lists_.rows.size();
+        args.rows_room = static_cast<std::int64_t>(most_row_elements(candidates));
+        return args;
+    }
+    // Builds the lists of the next cluster, which begins with particle `own` in `slot`; left: particles up to the end
+    // of the column. Returns how many it took.
+    std::int32_t append_cluster(std::int64_t own, std::int32_t slot, std::int32_t left) {
+        const Extent cluster = cluster_extent(own, left);
+        RowsArgs<D> args = rows_arguments(find_candidates(cluster));
+        args.slot = slot;
+        args.count = cluster.size;
+        const std::int32_t hoods = kernels_.rows(args), first = static_cast<std::int32_t>(lists_.neighbourhoods.size());
+        if (hoods < 0) throw std::logic_error("the neighbours of a cluster exceed the room that was made for them");
+        for (std::int32_t h = 0; h < hoods; ++h) {
+            Neighbourhood<D> hood = hoods_[h];
+            hood.row = static_cast<std::int32_t>(rows_used_);
+            lists_.neighbourhoods.push_back(hood);
+            rows_used_ += static_cast<std::size_t>(hood.length) * lanes;
+        }
+        lists_.clusters.push_back(
+            {static_cast<std::int32_t>(own), slot, column_.base, cluster.size, first, first + hoods, column_.far_x});
+        if (rows_used_ > INT32_MAX)
+            throw SimulationError("the neighbour lists of a tile exceed 2^31 entries", "make grid.tile smaller");
+        return cluster.size;
+    }
 
     NeighbourLists<D>& lists_;
     const SearchedTile<D>& tile_;
@@ -68,191 +230,6 @@ private:
         std::int32_t far_place = 0;  // Place of a slot out of reach, from the base (in three dimensions).
     } column_;
 };
-
-template <int D>
-void ListBuilder<D>::build() {
-    const balance::Box &box = tile_.cells.box, &seen = tile_.cells.seen;
-    scratch_.edges.clear();
-    for (int r = seen.lower[up]; r <= seen.upper[up]; ++r) scratch_.edges.push_back(tile_.axis[up].edge(r));
-    lists_.clusters.clear();
-    lists_.neighbourhoods.clear();
-    lists_.rows.clear();
-    if (radius_ < lists_.radius) lists_.rows.shrink_to_fit();  // they took more room
-    lists_.radius = radius_;
-    for_each_column<D>(box, [&](const CellIndex& low) { particles_ += tile_.cells.run(low, box.extent(up)).size; });
-    make_coarse();
-    std::int64_t own = 0;
-    for_each_column<D>(box, [&](const CellIndex& lowest) {
-        begin_column(lowest);
-        const auto mine = tile_.cells.run(lowest, box.extent(up));
-        for (std::int32_t done = 0; done < mine.size;) {
-            const std::int32_t size = append_cluster(own, mine.begin + done, mine.size - done);
-            done += size;
-            own += size;
-            if (rows_used_ - lists_.rows.size() >= rows_at_once) flush(own);
-        }
-    });
-    trim(lists_.clusters);
-    trim(lists_.neighbourhoods);
-    flush(own);
-    lists_.rows.insert(lists_.rows.end(), padding, Place<D>{0});  // kernels read ahead
-}
-
-// Positions of all slots in 16 bits. They are as fine as clusters of twice this tile's average length allow. A finer
-// unit would cut more clusters and leave 2 % of the rows' lanes empty in a liquid in the plane.
-template <int D>
-void ListBuilder<D>::make_coarse() {
-    double cell[D];
-    for (int a = 0; a < D; ++a) cell[a] = tile_.axis[a].cell_width();
-    double pairs = 0;  // of particles in one cell
-    for_each_cell<D>(tile_.cells.box, [&](const CellIndex& c) {
-        const double n = tile_.cells.counts[tile_.cells.cell(c)];
-        pairs += n * n;
-    });
-    // A particle shares its cell with pairs / particles on average, itself among them.
-    const double extent = pairs > 0 ? lanes * cell[up] * static_cast<double>(particles_) / pairs : 0;
-    const CoarseSearch search = coarse_search(D, cell, tile_.packed_bits, radius_, 2 * extent);
-    most_apart_ = most_extent(search.bits + 16, radius_, cell[up]);
-    limit_ = search.limit;
-    std::uint16_t* to[D];
-    const auto slots = static_cast<std::size_t>(tile_.cells.first.back());
-    for (int a = 0; a < D; ++a) {
-        at_least(scratch_.coarse[a], slots + 3 * padding);
-        to[a] = scratch_.coarse[a].data();
-    }
-    kernels_.coarse(tile_.packed, static_cast<std::int64_t>(slots), tile_.packed_bits - search.bits, to);
-}
-
-template <int D>
-void ListBuilder<D>::begin_column(const CellIndex& lowest) {
-    const CellTable<D>& cells = tile_.cells;
-    Column& c = column_;
-    balance::Box near = cells.seen;
-    for (int a = 0; a < up; ++a) {
-        const int reach = cells_within(radius_, tile_.axis[a].least_width());
-        near.lower[a] = std::max(lowest[a] - reach, cells.seen.lower[a]);
-        near.upper[a] = std::min(lowest[a] + reach + 1, cells.seen.upper[a]);
-    }
-    scratch_.columns.clear();
-    for_each_column<D>(
-        near, [&](const CellIndex& column) { scratch_.columns.push_back(&cells.first[cells.corner(column)]); });
-    c.from = c.to = 0;
-    c.base = *scratch_.columns.front();
-    const std::int32_t end = scratch_.columns.back()[cells.rows()];
-    if (end - c.base > UINT16_MAX - window * static_cast<int>(scratch_.columns.size()))
-        throw SimulationError(std::to_string(end - c.base) + " particles from the first to the last neighbour of one " +
-                                  "in a tile exceed 16-bit neighbour indices",
-                              "make grid.tile smaller");
-    c.far_x = far_x(tile_.axis[0], lowest[0], tile_.packed_bits);
-    c.far_place = cells.layer(lowest[0]) - c.base;
-}
-
-// Number of the next particles that make a cluster, and the heights between which they lie. A cluster takes as many as
-// fit, unless packed distances to their candidates would be ambiguous.
-template <int D>
-typename ListBuilder<D>::Extent ListBuilder<D>::cluster_extent(std::int64_t own, std::int32_t left) const {
-    const auto height = [&](std::int32_t k) { return tile_.heights[own + k] >> edge_shift; };
-    Extent c{std::min(std::int32_t{lanes}, left), height(0), height(0)};
-    for (std::int32_t k = 1; k < c.size; ++k) {
-        const std::int64_t lowest = std::min(c.lowest, height(k)), highest = std::max(c.highest, height(k));
-        if (highest - lowest > most_apart_) {
-            c.size = k;
-            break;
-        }
-        c.lowest = lowest;
-        c.highest = highest;
-    }
-    return c;
-}
-
-// The runs of slots that hold all neighbours of a cluster, into scratch.ranges; the number of slots.
-template <int D>
-std::size_t ListBuilder<D>::find_candidates(const Extent& cluster) {
-    const int high = tile_.cells.rows();
-    const std::int64_t* edge = scratch_.edges.data();
-    int &from = column_.from, &to = column_.to;
-    while (from > 0 && edge[from] > cluster.lowest - reach_up_) --from;
-    while (from + 1 < high && edge[from + 1] <= cluster.lowest - reach_up_) ++from;
-    while (to > 1 && edge[to - 1] > cluster.highest + reach_up_) --to;
-    while (to < high && edge[to] <= cluster.highest + reach_up_) ++to;
-    scratch_.ranges.clear();
-    std::size_t candidates = 0;
-    for (const std::int32_t* column : scratch_.columns) {
-        const std::int32_t begin = column[from], end = column[to];
-        if (begin == end) continue;
-        scratch_.ranges.push_back(begin);
-        scratch_.ranges.push_back(end);
-        candidates += static_cast<std::size_t>(end - begin);
-    }
-    return candidates;
-}
-
-// Takes the rows of the last clusters to the rows of the tile. Memory for all of them is estimated from the first ones.
-// done: particles with rows.
-template <int D>
-void ListBuilder<D>::flush(std::int64_t done) {
-    std::vector<Place<D>>& rows = lists_.rows;
-    if (const std::size_t needed = rows_used_ + padding; rows.capacity() < needed) {
-        const double share = done > 0 ? static_cast<double>(done) / static_cast<double>(particles_) : 1;
-        rows.reserve(static_cast<std::size_t>(1.05 * static_cast<double>(needed) / share));
-    }
-    rows.insert(rows.end(), rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(rows_used_ - rows.size()));
-}
-
-// Room for the rows of a cluster whose candidates are in scratch.ranges, and for what its search needs.
-template <int D>
-RowsArgs<D> ListBuilder<D>::rows_arguments(std::size_t candidates) {
-    TileScratch& s = scratch_;
-    const std::size_t runs = s.ranges.size() / 2, room = (candidates + 5 * padding) / 32 * 32;
-    RowsArgs<D> args{};
-    for (int a = 0; a < D; ++a) {
-        at_least(s.x[a], room + 32);
-        args.x[a] = aligned(s.x[a].data());
-        args.coarse[a] = s.coarse[a].data();
-    }
-    at_least(s.lane_rows, 16 * room + 64);
-    at_least(s.place, room + 32);
-    at_least(s.start, room);
-    at_least(hoods_, most_neighbourhoods<D>(runs, candidates));
-    at_least(rows_, rows_used_ - lists_.rows.size() + most_row_elements(candidates));
-    args.limit = limit_;
-    args.ranges = s.ranges.data();
-    args.range_count = static_cast<std::int32_t>(runs);
-    args.base = column_.base;
-    args.far_place = column_.far_place;
-    args.place = aligned(s.place.data());
-    args.start = s.start.data();
-    args.lane_rows = aligned(s.lane_rows.data());
-    args.stride = static_cast<std::int32_t>(room);
-    args.neighbourhoods = hoods_.data();
-    args.neighbourhoods_room = static_cast<std::int32_t>(most_neighbourhoods<D>(runs, candidates));
-    args.rows = rows_.data() + rows_used_ - lists_.rows.size();
-    args.rows_room = static_cast<std::int64_t>(most_row_elements(candidates));
-    return args;
-}
-
-// Builds the lists of the next cluster, which begins with particle `own` in `slot`; left: particles up to the end of
-// the column. Returns how many it took.
-template <int D>
-std::int32_t ListBuilder<D>::append_cluster(std::int64_t own, std::int32_t slot, std::int32_t left) {
-    const Extent cluster = cluster_extent(own, left);
-    RowsArgs<D> args = rows_arguments(find_candidates(cluster));
-    args.slot = slot;
-    args.count = cluster.size;
-    const std::int32_t hoods = kernels_.rows(args), first = static_cast<std::int32_t>(lists_.neighbourhoods.size());
-    if (hoods < 0) throw std::logic_error("the neighbours of a cluster exceed the room that was made for them");
-    for (std::int32_t h = 0; h < hoods; ++h) {
-        Neighbourhood<D> hood = hoods_[h];
-        hood.row = static_cast<std::int32_t>(rows_used_);
-        lists_.neighbourhoods.push_back(hood);
-        rows_used_ += static_cast<std::size_t>(hood.length) * lanes;
-    }
-    lists_.clusters.push_back(
-        {static_cast<std::int32_t>(own), slot, column_.base, cluster.size, first, first + hoods, column_.far_x});
-    if (rows_used_ > INT32_MAX)
-        throw SimulationError("the neighbour lists of a tile exceed 2^31 entries", "make grid.tile smaller");
-    return cluster.size;
-}
 
 }  // namespace
 

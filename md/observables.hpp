@@ -37,34 +37,34 @@ struct Thermo {
     double conserved() const { return total() - heat - work; }
 };
 
-/// Temperature from sums of kinetic energy and momentum, in the frame of the centre of mass.
-inline double temperature_of(const SystemSums& t, int dimensions) {
-    if (t.particles < 2) return 0;
-    const auto n = static_cast<double>(t.particles);
+/// Kinetic energy in the frame of the centre of mass.
+inline double thermal_energy(const SystemSums& t, int dimensions) {
     double drift = 0;
     for (int a = 0; a < dimensions; ++a) {
         const double p = static_cast<double>(t.momentum[a]) * velocity_unit;
         drift += p * p;
     }
     const double kinetic = std::ldexp(static_cast<double>(t.kinetic), -kinetic_bits);
-    return std::max(0.0, kinetic - drift / (2 * n)) / (dimensions / 2.0) / (n - 1);
+    return std::max(0.0, kinetic - drift / (2 * static_cast<double>(t.particles)));
+}
+/// Temperature in that frame.
+inline double temperature_of(const SystemSums& t, int dimensions) {
+    if (t.particles < 2) return 0;
+    return thermal_energy(t, dimensions) / (dimensions / 2.0) / (static_cast<double>(t.particles) - 1);
 }
 
 inline Thermo thermo(const SystemSums& t, const Domain& domain) {
     Thermo r;
-    const auto n = static_cast<double>(t.particles);
-    r.kinetic = std::ldexp(static_cast<double>(t.kinetic), -kinetic_bits);
     r.potential = std::ldexp(static_cast<double>(t.energy), -energy_bits - 1);  // pairs are counted twice
     const auto of_quanta = [](Int128 e) { return std::ldexp(static_cast<double>(e), -kinetic_bits); };
+    r.kinetic = of_quanta(t.kinetic);
     r.external = of_quanta(t.external);
     r.heat = of_quanta(t.given.heat);
     r.work = of_quanta(t.given.work);
     const double virial = std::ldexp(static_cast<double>(t.virial), -energy_bits - 1);
     for (int a = 0; a < domain.dimensions; ++a) r.momentum[a] = static_cast<double>(t.momentum[a]) * velocity_unit;
-    if (n > 0) {
-        double drift = 0;
-        for (const double p : r.momentum) drift += p * p;
-        const double thermal = std::max(0.0, r.kinetic - drift / (2 * n)), half_of_axes = domain.dimensions / 2.0;
+    if (t.particles > 0) {
+        const double thermal = thermal_energy(t, domain.dimensions), half_of_axes = domain.dimensions / 2.0;
         r.temperature = temperature_of(t, domain.dimensions);
         r.pressure = (thermal + virial / 2) / half_of_axes / domain.volume();
     }

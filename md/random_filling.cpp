@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "balance/grid/for_each.hpp"
 #include "md/closest.hpp"
 #include "md/initial.hpp"
 #include "md/profile.hpp"
@@ -92,8 +93,8 @@ public:
             std::sort(trials.begin(), trials.end(),
                       [](const Placed& a, const Placed& b) { return a.when.mark < b.when.mark; });
             for (const Placed& trial : trials)
-                if (const Verdict verdict = judge(trial.at); verdict != Verdict::rejected)
-                    add({trial.at, trial.when, verdict == Verdict::open});
+                if (const TrialFate verdict = judge(trial.at); verdict != TrialFate::rejected)
+                    add({trial.at, trial.when, verdict == TrialFate::open});
         }
         std::vector<Placed> kept;
         bool open = false;
@@ -110,11 +111,11 @@ public:
 
 private:
     using CellIndex = std::array<int, 3>;
-    enum class Verdict { kept, rejected, open };
+    enum class TrialFate { kept, rejected, open };
     static constexpr int none = -1, before_all = -1;
     struct Known {
         Point at;
-        Moment when;
+        TrialMoment when;
         bool open = false;
         int next = none;  // in its cell
     };
@@ -181,8 +182,8 @@ private:
         }
         return distance < square(f_.spacing_);
     }
-    Verdict judge(const Point& at) const {
-        if (f_.spacing_ == 0) return Verdict::kept;
+    TrialFate judge(const Point& at) const {
+        if (f_.spacing_ == 0) return TrialFate::kept;
         Point low = at, high = at;
         for (int a = 0; a < dimensions(); ++a) low[a] -= f_.spacing_ - 1, high[a] += f_.spacing_ - 1;
         balance::Box near{cell_of(low), cell_of(high)};
@@ -198,7 +199,7 @@ private:
                 if (is_near(points_[i].at, at)) (points_[i].open ? open : rejected) = true;
             }
         });
-        return rejected ? Verdict::rejected : open ? Verdict::open : Verdict::kept;
+        return rejected ? TrialFate::rejected : open ? TrialFate::open : TrialFate::kept;
     }
 
     // Calls use(corners of the meeting, shift) for each image of a box (2^-40 lengths) that meets [lower, upper).
@@ -284,26 +285,16 @@ RandomFilling::RandomFilling(const Domain& domain, const Body& body, std::size_t
     }
 }
 
-bool RandomFilling::exists(const std::array<int, 3>& cell) const {
-    for (int a = 0; a < region_.dimensions; ++a)
-        if (!axis_[a].periodic && (cell[a] < 0 || cell[a] >= axis_[a].cells)) return false;
-    return true;
-}
-
 bool RandomFilling::near_solid(const Point& at) const {
     if (solid_.empty() || spacing_ == 0) return false;
-    Point length{};  // of the periods
-    for (int a = 0; a < region_.dimensions; ++a) length[a] = axis_[a].periodic ? axis_[a].fixed_length() : 0;
-    const auto near = [&](const Point& image) {
-        return std::any_of(solid_.begin(), solid_.end(),
-                           [&](const Body& other) { return distance_to(other, at, image) < body().spacing; });
-    };
-    const auto begin = [&](int a) { return length[a] > 0 ? -1 : 0; };
-    for (int x = begin(0); x <= -begin(0); ++x)
-        for (int y = begin(1); y <= -begin(1); ++y)
-            for (int z = begin(2); z <= -begin(2); ++z)
-                if (near({x * length[0], y * length[1], z * length[2]})) return true;
-    return false;
+    bool near = false;
+    balance::for_each_image(domain_.grid(), 1, [&](const std::array<int, 3>& image) {
+        Point shift{};
+        for (int a = 0; a < region_.dimensions; ++a) shift[a] = image[a] * axis_[a].fixed_length();
+        near = near || std::any_of(solid_.begin(), solid_.end(),
+                                   [&](const Body& other) { return distance_to(other, at, shift) < body().spacing; });
+    });
+    return near;
 }
 
 bool RandomFilling::in_profile(const Point& at, std::uint64_t mark) const {

@@ -29,24 +29,22 @@ inline constexpr double fullest = 0.5;
 inline constexpr double steepest = 1000;
 
 /// When a trial comes. No two trials of a body have the same.
-struct Moment {
+struct TrialMoment {
     int epoch = 0;
     std::uint64_t mark = 0;
-    friend auto operator<=>(const Moment&, const Moment&) = default;
+    friend auto operator<=>(const TrialMoment&, const TrialMoment&) = default;
 };
 
 /// A trial that is kept.
 struct Placed {
     Point at;
-    Moment when;
+    TrialMoment when;
 };
 
 class RandomFilling final : public Filling {
 public:
     /// number: place of the body among all bodies; it keys the random numbers.
-    ///
     /// others: fillings from which it keeps its distance. If they are at random, their last moment must be known.
-    ///
     /// solid: bodies with particles that are not known here. The filling keeps its distance from their whole shape.
     ///
     /// All references must stay valid.
@@ -61,8 +59,8 @@ public:
     std::vector<Placed> placed(std::int64_t number, int epochs) const { return placed(block(number), epochs); }
 
     /// The moment of its last particle. Later trials give no particle.
-    void set_last(const Moment& last) { last_ = last; }
-    const std::optional<Moment>& last() const { return last_; }
+    void set_last(const TrialMoment& last) { last_ = last; }
+    const std::optional<TrialMoment>& last() const { return last_; }
 
     void for_each_in(const Point& lower, const Point& upper,
                      const std::function<void(const Point&)>& use) const override;
@@ -77,7 +75,11 @@ private:
     /// Is a trial of this mark one of those that the body's profile leaves at its place?
     bool in_profile(const Point& at, std::uint64_t mark) const;
     /// Is there such a cell, or is it beyond a wall?
-    bool exists(const std::array<int, 3>& cell) const;
+    bool exists(const std::array<int, 3>& cell) const {
+        for (int a = 0; a < region_.dimensions; ++a)
+            if (!axis_[a].periodic && (cell[a] < 0 || cell[a] >= axis_[a].cells)) return false;
+        return true;
+    }
 
     std::span<const Filling* const> others_;
     std::vector<Body> solid_;
@@ -86,7 +88,7 @@ private:
     std::int64_t spacing_;      // 2^-40 lengths
     std::array<Axis, 3> axis_;  // the box, cut into cells of its own
     balance::Box cells_;        // those around the body
-    std::optional<Moment> last_;
+    std::optional<TrialMoment> last_;
 };
 
 }  // namespace md

@@ -32,11 +32,6 @@ double guess_skin(int dimensions, double cutoff, double dt, double speed) {
     return best;
 }
 
-void SkinSearch::turn_to(double skin) {
-    now_ = skin;
-    trials_ = 0;
-}
-
 // A disturbance slows down both parts of a trial's cost. A better skin makes one of them cheaper.
 bool SkinSearch::far_dearer() const {
     const bool of_itself = rebuild_ <= best_rebuild_ || cost_ - rebuild_ <= best_cost_ - best_rebuild_;

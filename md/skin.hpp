@@ -27,7 +27,10 @@ public:
     void add(double pass, double rebuild);
 
 private:
-    void turn_to(double skin);
+    void turn_to(double skin) {
+        now_ = skin;
+        trials_ = 0;
+    }
     bool far_dearer() const;
 
     int dimensions_;

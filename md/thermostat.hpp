@@ -7,7 +7,6 @@
 #include "md/kernels/hd.hpp"
 #include "md/kernels/integration.hpp"
 #include "md/observables.hpp"
-#include "md/philox.hpp"
 #include "md/random.hpp"
 #include "md/thermostat_spec.hpp"
 

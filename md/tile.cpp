@@ -24,7 +24,7 @@ template <int D>
 void Tile<D>::insert(std::span<const Particle<D>> particles) {
     sorted_ = false;
     std::int64_t i = size();
-    particles_.resize(size() + static_cast<std::int64_t>(particles.size()));
+    particles_.resize(size() + std::ssize(particles));
     for (const Particle<D>& p : particles) particles_.set(i++, p);
 }
 

@@ -56,7 +56,7 @@ public:
     /// Takes out all particles.
     void clear() { particles_.resize(0); }
     /// Gives up the memory of all but the particles and their counts, for a tile that goes away.
-    void keep_particles_alone() {
+    void free_all_but_particles() {
         packed_ = {};
         reference_ = {};
         lists_ = {};

@@ -12,6 +12,7 @@
 #include "app/balancing/simulated_cost.hpp"
 #include "app/deck/checks.hpp"
 #include "app/output/series/tables.hpp"
+#include "balance/model/cell_counts.hpp"
 #include "balance/model/work.hpp"
 #include "balance/partition/cell_graph.hpp"
 #include "balance/partition/quality.hpp"
@@ -104,13 +105,13 @@ struct Entry {
 
 std::vector<balance::CellCounts> counts_of(const Array<double>& particles, const Grid& grid) {
     const std::span<const double> all = span_of(particles);
-    return balance::counts_around(std::vector<std::int64_t>(all.begin(), all.end()), grid);
+    return counts_around(balance::SerialTeam(), grid, std::vector<std::int32_t>(all.begin(), all.end()));
 }
 
 balance::HomeCells cells_of(const Entry& e, const Grid& grid, double scale) {
     balance::HomeCells cells;
     for (const double load : span_of(e.load)) cells.work.push_back(balance::to_ticks(load * scale));
-    cells.counts = counts_of(e.particles, grid);
+    if (e.particles.size() > 0) cells.counts = counts_of(e.particles, grid);
     cells.counts.resize(cells.work.size());
     if (e.ahead.size() > 0) cells.ahead = counts_of(e.ahead, grid);
     return cells;
@@ -181,16 +182,16 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     std::vector<Array<std::int32_t>> owners;
     for (std::size_t m = 0; m < (all_owners ? models.size() : 1); ++m)
         owners.emplace_back(std::vector<std::int64_t>{std::ssize(times), cells});
-    const app::Columns<balance::Row>& columns = app::balance_columns();
+    const app::Columns<balance::BalanceRow>& columns = app::balance_columns();
     std::string rows = head_of(columns);
     for (std::size_t i = 0; i < times.size(); ++i) {
         const std::int64_t step = steps[times[i]];
         balance::HomeCells home = cells_of(Entry(entry(times[i])), grid, scale);
-        const balance::Outcome outcome = without_lock([&] {
+        const balance::RoundOutcome outcome = without_lock([&] {
             return run.balance(step, std::move(home), disturbance_of(deck, {0, processes}, step));
         });
         app::require_partition(step, outcome.dead_end);
-        for (const balance::Row& row : outcome.rows)
+        for (const balance::BalanceRow& row : outcome.rows)
             for (const auto& c : columns) rows += &c == &columns.front() ? '\n' : ',', c.append(row, rows);
         for (std::size_t m = 0; m < owners.size(); ++m)
             std::ranges::copy(span_of(owners_of(grid, models[m].partition)), owners[m].mutable_data(i, 0));

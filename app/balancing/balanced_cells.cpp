@@ -5,7 +5,7 @@
 
 namespace app {
 
-BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use, const balance::Outcome& outcome,
+BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use, const balance::RoundOutcome& outcome,
                              const std::optional<balance::CellLoads>& loads, std::vector<double> speeds,
                              const balance::Grid& grid, const balance::Team& team) {
     std::vector<std::int64_t> particles, shares = outcome.cells.work;

@@ -21,7 +21,7 @@ struct BalancedCells {
 /// The cells of a round that was not the first. The time of a process is shared out over its cells by their counted
 /// work, or by the driver's `loads` if none is counted. Lists of cells are on rank 0, ordered by x, then y, then z.
 /// speeds: of all processes, relative to their mean. Collective.
-BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use, const balance::Outcome& outcome,
+BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use, const balance::RoundOutcome& outcome,
                              const std::optional<balance::CellLoads>& loads, std::vector<double> speeds,
                              const balance::Grid& grid, const balance::Team& team);
 

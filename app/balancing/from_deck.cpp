@@ -22,13 +22,13 @@ std::int64_t ranks_per_node(const comm::Communicator& comm) {
 
 // Fills in the processes. If they are the ranks of the job, it also fills in the ranks of a node and their threads. By
 // counted work that is one thread, because results may not depend on the number of threads. Collective.
-void complete(balance::PartitionOptions& options, balance::Clock clock, std::int64_t processes,
+void complete(balance::PartitionOptions& options, balance::BalanceClock clock, std::int64_t processes,
               const comm::Communicator& comm) {
     options.processes = processes;
     if (processes != comm.size()) return;
     if (options.processes_per_node == 0) options.processes_per_node = ranks_per_node(comm);
     // By counted work nothing may depend on the number of threads.
-    options.threads = static_cast<int>(comm.max_of(clock == balance::Clock::wall ? omp_get_max_threads() : 1));
+    options.threads = static_cast<int>(comm.max_of(clock == balance::BalanceClock::wall ? omp_get_max_threads() : 1));
 }
 
 }  // namespace
@@ -99,7 +99,8 @@ std::vector<std::string> never_balanced(std::span<const BalancedModel> models) {
     return sentences;
 }
 
-std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, const balance::Range& processes) {
+std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step,
+                             const balance::IndexRange& processes) {
     std::vector<double> factors;
     if (noise == 0) return factors;
     const std::uint64_t of_step = seed + md::mix(static_cast<std::uint64_t>(step));
@@ -109,7 +110,7 @@ std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step
 }
 
 std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
-                                      std::int64_t step, const balance::Range& hosted) {
+                                      std::int64_t step, const balance::IndexRange& hosted) {
     std::vector<double> seconds = noise_of(noise, ~seed, step, hosted);
     seconds.resize(hosted.size(), 1);
     for (std::size_t i = 0; i < seconds.size(); ++i)
@@ -117,7 +118,7 @@ std::vector<double> counted_reference(const balance::Slowdown& slow, double nois
     return seconds;
 }
 
-balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::Range& hosted, std::int64_t step) {
+balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::IndexRange& hosted, std::int64_t step) {
     const Deck::Balance& b = deck.balance;
     return {noise_of(b.noise, deck.system.seed, step, hosted),
             counted_reference(b.work.slow, b.noise, deck.system.seed, step, hosted)};

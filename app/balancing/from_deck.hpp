@@ -41,15 +41,15 @@ std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::in
 
 /// Factors for the times of some processes, of relative noise `noise`, by the deck's seed and the step. Empty where
 /// there is none.
-std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, const balance::Range& processes);
+std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, const balance::IndexRange& processes);
 
 /// By counted work: the reference takes 1 on a process with speed 1. hosted: the processes; noise, seed: relative
 /// noise, another one than that of their times.
 std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
-                                      std::int64_t step, const balance::Range& hosted);
+                                      std::int64_t step, const balance::IndexRange& hosted);
 
 /// The disturbance of a replay by its deck: noise on times, and times of the reference.
-balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::Range& hosted, std::int64_t step);
+balance::Replay::Disturbance disturbance_of(const Deck& deck, const balance::IndexRange& hosted, std::int64_t step);
 
 /// Speed of each process, as the deck gives it for the process's node. Throws DeckError if the deck gives speeds of
 /// another number of nodes.

@@ -39,19 +39,19 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       keeps_cells_(!deck.output.balance_formats.empty()) {
     if (settings_.speeds == balance::SpeedSource::given)
         state_.speeds.set(agreed(comm, [&] { return given_speeds(deck.machine, setting_.policy.partition); }));
-    if (on() && settings_.clock == balance::Clock::wall) wall_.emplace(comm);
+    if (on() && settings_.clock == balance::BalanceClock::wall) wall_.emplace(comm);
 }
 
 bool LoadBalancer::due(std::int64_t step, bool displaced) const {
     if (!on()) return false;
     if (!last_step_) return true;
-    if (settings_.clock == balance::Clock::work) return step > *last_step_ && step % settings_.every == 0;
+    if (settings_.clock == balance::BalanceClock::work) return step > *last_step_ && step % settings_.every == 0;
     const std::int64_t waited = step - *last_step_ - settings_.every;
     return waited >= 0 && (displaced || state_.models.front().criterion->always() || waited >= settings_.every);
 }
 
 bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
-    if (!last_step_ || settings_.clock == balance::Clock::work) return true;
+    if (!last_step_ || settings_.clock == balance::BalanceClock::work) return true;
     const Timed phase(timers_, Phase::balancing);
     ProcessNanoseconds taken =
         zones_.on() ? zones_.take_nanoseconds(engine, *wall_)
@@ -67,7 +67,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     // Seconds of a process over all these steps.
     const double mean = static_cast<double>(sum) * 1e-9 / static_cast<double>(hosts().processes());
     if (!zones_.on()) {  // with accelerators that is not known
-        const balance::Range mine = hosts().processes_of(team_.rank());
+        const balance::IndexRange mine = hosts().processes_of(team_.rank());
         times.even.emplace(mine.size(), 0);
         for (const NanosecondsOf& part : balance::deliver_each(
                  team_, std::move(taken.even), [&](const NanosecondsOf& p) { return hosts().member_of(p.process); }))
@@ -97,9 +97,9 @@ void LoadBalancer::measure_reference(Engine& engine) {
 // Seconds of the reference on the processes of this rank, on all ranks or on none.
 std::optional<std::vector<double>> LoadBalancer::reference_times(std::int64_t step) const {
     if (!finds_speeds() || !last_step_) return std::nullopt;
-    const balance::Range hosted = hosts().processes_of(team_.rank());
+    const balance::IndexRange hosted = hosts().processes_of(team_.rank());
     std::vector<double> seconds;
-    if (settings_.clock == balance::Clock::work)
+    if (settings_.clock == balance::BalanceClock::work)
         seconds = counted_reference(settings_.work.slow, settings_.noise, seed_, step, hosted);
     else if (reference_seconds_) seconds.assign(hosted.size(), *reference_seconds_);
     else return std::nullopt;
@@ -110,11 +110,11 @@ std::optional<std::vector<double>> LoadBalancer::reference_times(std::int64_t st
 
 void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     const double begin = comm::now();
-    const bool first = !last_step_, wall = settings_.clock == balance::Clock::wall;
+    const bool first = !last_step_, wall = settings_.clock == balance::BalanceClock::wall;
     if (!wall && !first) engine.build_neighbour_lists();  // the pairs that are counted
     balance::Decomposition owners = timed_around_home(engine);
     const balance::ProcessBoxes before = partition();
-    balance::Outcome outcome = make_round(step, engine, owners);
+    balance::RoundOutcome outcome = make_round(step, engine, owners);
     last_step_ = timed_from_ = step;
     if (keeps_cells_ && !first)
         cells_ = balanced_cells(step, balance::whole(team_, before), outcome, state_.load, state_.speeds.relative(),
@@ -138,19 +138,21 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
 
 // From now to what the next measurement tells of: by counted work the state at that step, by the wall clock the mean of
 // all steps until then.
-double LoadBalancer::time_ahead(double dt, balance::Clock clock) const {
-    return static_cast<double>(settings_.every) * dt * (clock == balance::Clock::work ? 1 : 0.5);
+double LoadBalancer::time_ahead(double dt, balance::BalanceClock clock) const {
+    return static_cast<double>(settings_.every) * dt * (clock == balance::BalanceClock::work ? 1 : 0.5);
 }
 
 // A series is replayed by counted work, also where this run goes by the wall clock.
 void LoadBalancer::look_ahead(Engine& engine) {
     if (!looks_ahead()) return;
-    const balance::TileCells then{engine.cell_particles_after(time_ahead(engine.setup().dt, balance::Clock::work)), {}};
-    ahead_ = balance::bring_home(team_, around_home(engine.tiles().shape()), then, nullptr, meter_).counts;
+    const balance::TileCells then{
+        engine.cell_particles_after(time_ahead(engine.setup().dt, balance::BalanceClock::work)), {}};
+    ahead_ = balance::collect_at_homes(team_, around_home(engine.tiles().shape()), then, nullptr, meter_).counts;
 }
 
 // The library's part of a balancing.
-balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners) {
+balance::RoundOutcome LoadBalancer::make_round(std::int64_t step, Engine& engine,
+                                               const balance::Decomposition& owners) {
     const Timed phase(timers_, Phase::balancing);
     const FieldsOnHeap fields;
     balance::Measured measured;
@@ -160,7 +162,7 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     measured.observed = std::exchange(observed_, std::nullopt);
     measured.reference = reference_times(step);
     measured.accelerator_speeds = zones_.speeds();
-    const bool pairs = settings_.clock == balance::Clock::work && !measured.first;
+    const bool pairs = settings_.clock == balance::BalanceClock::work && !measured.first;
     try {
         balance::TileCells cells = read_tiles(engine, pairs);
         if (!measured.first && wants_ahead(state_))
@@ -204,7 +206,7 @@ void LoadBalancer::migrate(std::int64_t step, Engine& engine, balance::Decomposi
 }
 
 void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
-    const bool counted = settings_.clock == balance::Clock::work && zones_.placed();
+    const bool counted = settings_.clock == balance::BalanceClock::work && zones_.placed();
     if (counted) engine.build_neighbour_lists();  // the pairs that are counted
     const balance::Decomposition owners = timed_around_home(engine);
     bool changed = false;
@@ -229,9 +231,9 @@ std::vector<balance::ContenderCost> LoadBalancer::costs() const {
     return costs;
 }
 
-std::optional<balance::Worth> LoadBalancer::worth() const {
+std::optional<balance::WorthSums> LoadBalancer::worth() const {
     if (!(state_.worth.measured > 0) || zones_.on()) return std::nullopt;
-    balance::Worth elapsed = state_.worth;
+    balance::WorthSums elapsed = state_.worth;
     if (wall_)  // times of threads, for the number of threads that a mean rank has
         for (double* seconds : {&elapsed.measured, &elapsed.perfect, &elapsed.possible, &elapsed.even})
             *seconds /= wall_->mean_threads();
@@ -240,8 +242,8 @@ std::optional<balance::Worth> LoadBalancer::worth() const {
 
 std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
     const std::vector<balance::CellCounts> counts =
-        balance::bring_home(team_, around_home(engine.tiles().shape()), {engine.tiles().cell_particles(), {}}, nullptr,
-                            meter_)
+        balance::collect_at_homes(team_, around_home(engine.tiles().shape()), {engine.tiles().cell_particles(), {}},
+                                  nullptr, meter_)
             .counts;
     const balance::Box home = setting_.home();
     comm::FieldBlock<double> field{home, {}};

@@ -27,7 +27,7 @@
 
 namespace app {
 
-using BalanceRow = balance::Row;
+using BalanceRow = balance::BalanceRow;
 using ResourceRow = balance::ResourceRow;
 
 /// Facts of the engine that a rank's accelerators need.
@@ -89,7 +89,7 @@ public:
     std::vector<balance::ContenderCost> costs() const;
     /// The worth of balancing since the start of this run, in elapsed seconds, by the measured times. Nothing without
     /// measured times, and with accelerators. The same on all ranks.
-    std::optional<balance::Worth> worth() const;
+    std::optional<balance::WorthSums> worth() const;
     /// As rows of balance.csv call the model that drives the run.
     const std::string& driver() const { return state_.models.front().label; }
     /// The driver's last load of each cell, in the model's unit (seconds per step, but particles with
@@ -144,10 +144,10 @@ private:
     balance::Decomposition around_home(balance::TileShape tile) const;
     balance::Decomposition timed_around_home(const Engine& engine) const;  // as part of a balancing
     balance::Decomposition cut(balance::ProcessBoxes known, balance::TileShape tile) const;
-    double time_ahead(double dt, balance::Clock clock) const;
+    double time_ahead(double dt, balance::BalanceClock clock) const;
     void measure_reference(Engine& engine);
     std::optional<std::vector<double>> reference_times(std::int64_t step) const;
-    balance::Outcome make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners);
+    balance::RoundOutcome make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners);
     void migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::LocalPartition next,
                  const balance::ProcessBoxes& before, const balance::HomeCells& cells);
 

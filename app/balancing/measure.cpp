@@ -26,7 +26,7 @@ balance::TileCells read_tiles(Engine& engine, bool pairs) {
 balance::HomeCells count_cells(const comm::Ranks& team, Engine& engine, const balance::Decomposition& owners,
                                const balance::Counting* counting) {
     try {
-        return balance::bring_home(team, owners, read_tiles(engine, counting != nullptr), counting, RoundMeter{});
+        return balance::collect_at_homes(team, owners, read_tiles(engine, counting != nullptr), counting, RoundMeter{});
     } catch (const balance::TooMuchWork& e) {
         throw_too_much_work(e, team.comm());
     }
@@ -52,7 +52,7 @@ bool WallClock::trusts(double seconds) const { return seconds >= least_clock_ste
 
 ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, const balance::Hosts& hosts, int rank,
                                     const balance::Speeds& speeds, std::span<const double> costs) {
-    const balance::Range hosted = hosts.processes_of(rank);
+    const balance::IndexRange hosted = hosts.processes_of(rank);
     const std::vector<double> tile_seconds = engine.take_tile_seconds();
     ProcessNanoseconds taken;
     taken.measured.assign(hosted.size(), 0);
@@ -65,7 +65,7 @@ ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, cons
     return taken;
 }
 
-std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::Range& hosted,
+std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::IndexRange& hosted,
                                         std::span<const double> times, const balance::Grid& grid,
                                         std::int64_t processes, std::span<const double> costs) {
     constexpr double nothing = 1e-300;  // where nothing costs anything, tiles and cells count alike

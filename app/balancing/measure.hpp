@@ -65,7 +65,7 @@ ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, cons
 ///
 /// costs: usual load of a cell, costs[0] + n (costs[1] + costs[2] n3 + costs[3] n5). These loads share out the time of
 /// a tile that several processes would own.
-std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::Range& hosted,
+std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::IndexRange& hosted,
                                         std::span<const double> times, const balance::Grid& grid,
                                         std::int64_t processes, std::span<const double> costs);
 

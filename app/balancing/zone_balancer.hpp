@@ -140,7 +140,7 @@ private:
     balance::ZoneTimes measured(std::int64_t step, const balance::Decomposition& owners,
                                 const balance::HomeCells& cells) const;
     void take_cells(const balance::Partition& partition, const balance::HomeCells& cells);
-    bool counted() const { return setting_.policy.clock == balance::Clock::work; }
+    bool counted() const { return setting_.policy.clock == balance::BalanceClock::work; }
 
     const Deck::Accelerator settings_;
     const balance::Setting& setting_;

@@ -44,10 +44,10 @@ void check_balance(const Deck& deck, const Where& where) {
         if (b.compare[i].name == b.model)
             fail(where(fmt::format("balance.compare.{}", i)), b.model + " is there twice",
                  "leave the driver out, or give the other one a name");
-    if (b.model == "exact" && b.clock == balance::Clock::wall)
+    if (b.model == "exact" && b.clock == balance::BalanceClock::wall)
         fail(where("balance.model"), "exact is told what cells cost, which only counted work knows",
              "write balance.clock: work, or use another model");
-    if (!b.compare.empty() && b.clock == balance::Clock::wall)
+    if (!b.compare.empty() && b.clock == balance::BalanceClock::wall)
         fail(where("balance.compare"),
              "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
              "write balance.clock: work, or run each model by itself");

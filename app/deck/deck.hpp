@@ -98,7 +98,7 @@ struct Deck {
         std::int64_t every = 0;                 ///< steps; 0: never
         std::string model = "r1";               ///< the driver
         std::optional<std::int64_t> processes;  ///< virtual processes; empty: one a rank
-        balance::Clock clock = balance::Clock::wall;
+        balance::BalanceClock clock = balance::BalanceClock::wall;
         ThreadTimer timer = ThreadTimer::automatic;
         balance::CriterionOptions criterion;  ///< the driver's
         bool names_criterion = false;         ///< the key `criterion` stands in the deck
@@ -156,7 +156,7 @@ struct Deck {
         double speed_of(std::int64_t rank) const { return speed.size() == 1 ? speed[0] : speed[rank]; }
     } accelerator;
     struct Comm {
-        comm::Order order = comm::Order::near_first;
+        comm::MessageOrder order = comm::MessageOrder::near_first;
         comm::Aggregate aggregate = comm::Aggregate::automatic;
         comm::Overlap overlap = comm::Overlap::full;
         std::optional<std::int64_t> threshold_bytes, piece_bytes;  ///< empty: auto

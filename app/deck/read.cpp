@@ -111,7 +111,7 @@ Deck parse_balance(const std::string& text, const std::string& file, const std::
     if (const NodeEntry* system = root.find("system"))
         if (const NodeEntry* seed = system->value.find("seed"))
             deck.system.seed = to_unsigned(seed->value, "system.seed");
-    deck.balance.clock = balance::Clock::work;
+    deck.balance.clock = balance::BalanceClock::work;
     check_balance(deck, [&](const std::string& path) { return locate(root, path, shown); });
     return deck;
 }

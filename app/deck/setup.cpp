@@ -13,7 +13,7 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
     method.skin = deck.grid.skin;
     method.modelled = deck.balance.every > 0 || deck.output.interval("loads") > 0 ||
                       deck.accelerator.backend != AcceleratorBackend::none;
-    method.time_tiles = deck.balance.every > 0 && deck.balance.clock == balance::Clock::wall;
+    method.time_tiles = deck.balance.every > 0 && deck.balance.clock == balance::BalanceClock::wall;
     method.overlap = deck.comm.overlap;
     method.work = deck.balance.work;
     method.kernels = kernels;

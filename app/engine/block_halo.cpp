@@ -40,7 +40,7 @@ void BlockHalo<D>::plan(const std::vector<Move>& moves) {
     crossings_.clear();
     const std::size_t blocks = tiles_.size() - tiles_.on_cpu();
     incoming_.assign(blocks, {});
-    std::vector<gpu::Border<D>> borders(blocks);
+    std::vector<gpu::BlockBorder<D>> borders(blocks);
     std::vector<std::int64_t> shown(blocks, 0), seen(blocks, 0);  // cells
     for (const Move& m : moves) {
         const TargetView<D> to = in_target_coordinates<D>(setup_.domain, m);

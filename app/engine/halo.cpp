@@ -72,13 +72,13 @@ void Halo<D>::plan(const balance::Decomposition& decomposition) {
     blocks_.plan(across);
     counted_.links = std::move(counted.links);
     seen_.links = std::move(seen.links);
-    for (const balance::Link<Move>& link : counted_.links) {
+    for (const balance::PeerMoves<Move>& link : counted_.links) {
         for (const Move& m : link.incoming) add_owner(m);
         for (const Move& m : link.outgoing)
             if (is_block(m.source))
                 throw std::logic_error("a block of an accelerator lies beside another rank's cells");
     }
-    for (const balance::Link<Move>& link : seen_.links)
+    for (const balance::PeerMoves<Move>& link : seen_.links)
         for (const Move& m : link.incoming) remote_[tiles_.place_of(m.target)] = true;
     counts_.lay_out(std::span(std::as_const(counted_.links)), cells_of, cells_of);
 }
@@ -89,7 +89,7 @@ std::int64_t Halo<D>::plan_bytes() const {
     std::int64_t n = of(halo_boxes_) + of(halo_owners_) + of(remote_) + blocks_.plan_bytes();
     for (const Around* around : {&counted_, &seen_}) {
         n += of(around->links) + of(around->local);
-        for (const balance::Link<Move>& link : around->links) n += of(link.outgoing) + of(link.incoming);
+        for (const balance::PeerMoves<Move>& link : around->links) n += of(link.outgoing) + of(link.incoming);
         for (const std::vector<Move>& moves : around->local) n += of(moves);
     }
     for (std::size_t t = 0; t < halo_boxes_.size(); ++t) n += of(halo_boxes_[t]) + of(halo_owners_[t]);
@@ -114,7 +114,7 @@ void Halo<D>::emigrate() {
         std::int64_t received = 0;
     };
     std::vector<Parcel> parcels(counted_.links.size());
-    std::vector<balance::Link<Parcel*>> links;
+    std::vector<balance::PeerMoves<Parcel*>> links;
     std::map<int, Parcel*> to_rank;
     for (std::size_t l = 0; l < parcels.size(); ++l) {
         const int rank = counted_.links[l].member;
@@ -230,8 +230,9 @@ void Halo<D>::gather_counts() {
         md::for_each_column<D>(box,
                                [&](const md::CellIndex& c) { to = std::copy_n(&target.count(c), box.extent(up), to); });
     };
-    std::vector<balance::Link<Move>> back;
-    for (const balance::Link<Move>& link : counted_.links) back.push_back({link.member, link.incoming, link.outgoing});
+    std::vector<balance::PeerMoves<Move>> back;
+    for (const balance::PeerMoves<Move>& link : counted_.links)
+        back.push_back({link.member, link.incoming, link.outgoing});
     balance::Transfer<Move, std::int32_t> counts(make_channel(setup_, tiles_.comm(), "counts_back", &traffic_));
     counts.lay_out(std::span(std::as_const(back)), cells_of, cells_of);
     counts.start(on_all_threads, pack);

@@ -67,8 +67,8 @@ private:
     Tiles<D>& tiles_;
     /// Which cells around its own a tile gets something of.
     struct Around {
-        std::vector<std::vector<balance::Move>> local;    // by target tile: from tiles of this rank
-        std::vector<balance::Link<balance::Move>> links;  // from and to other ranks
+        std::vector<std::vector<balance::Move>> local;         // by target tile: from tiles of this rank
+        std::vector<balance::PeerMoves<balance::Move>> links;  // from and to other ranks
     };
     Around counted_;  // The whole halo: counts go this way, and particles that left their tile the other way.
     Around seen_;     // The cells within reach of neighbours: ghosts.

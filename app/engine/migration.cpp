@@ -39,7 +39,7 @@ void for_each_run(const balance::Box& tile, const std::vector<std::int64_t>& bef
 
 struct MigrationPlan {
     balance::Plan moves;
-    balance::Range processes;        // of this rank before
+    balance::IndexRange processes;   // of this rank before
     std::vector<std::size_t> first;  // place of each one's first tile among all of these
 };
 
@@ -101,9 +101,10 @@ void repartition(Tiles<D>& tiles, const Setup& setup, balance::Decomposition old
     sources = {};  // all that moves is packed: there is room for what comes
     comm::give_back_pages();
     std::vector<std::vector<std::span<const md::Particle<D>>>> arrived(tiles.size());
-    particles.finish_last(balance::SerialLoop{}, [&](const Move& m, const md::Particle<D>* from) {
+    const auto unpack = [&](const Move& m, const md::Particle<D>* from) {
         arrived[tiles.place_of(m.target)].push_back({from, static_cast<std::size_t>(received.at(m))});
-    });
+    };
+    particles.finish(balance::SerialLoop{}, unpack, true);
     parallel_for(tiles.size(), [&](std::size_t t) {
         for (const std::span<const md::Particle<D>> list : arrived[t]) tiles.insert(t, list);
     });

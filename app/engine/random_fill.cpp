@@ -20,8 +20,8 @@ namespace {
 using Blocks = std::vector<std::vector<md::Placed>>;  // of this rank
 
 // Moment of particle number `wanted` of all ranks; nothing where there are fewer.
-std::optional<md::Moment> moment_of(std::int64_t wanted, const Blocks& blocks, int epochs,
-                                    const comm::Communicator& comm) {
+std::optional<md::TrialMoment> moment_of(std::int64_t wanted, const Blocks& blocks, int epochs,
+                                         const comm::Communicator& comm) {
     std::vector<std::int64_t> counts(epochs, 0);
     for (const auto& block : blocks)
         for (const md::Placed& p : block) ++counts[p.when.epoch];
@@ -40,16 +40,16 @@ std::optional<md::Moment> moment_of(std::int64_t wanted, const Blocks& blocks, i
         const std::int64_t before = std::ranges::lower_bound(marks, next) - marks.begin();
         if (comm.sum_of(before) < wanted) mark = next;
     }
-    return md::Moment{last, mark};
+    return md::TrialMoment{last, mark};
 }
 
 // This rank's blocks, with the particles that the body gets of them.
 Blocks full(md::RandomFilling& filling, std::int64_t wanted, const std::string& name, const comm::Communicator& comm) {
-    const balance::Range mine = balance::block(filling.blocks(), comm.rank(), comm.size());
+    const balance::IndexRange mine = balance::block(filling.blocks(), comm.rank(), comm.size());
     Blocks blocks(mine.end - mine.begin);
     for (int epochs = 2;; epochs = std::min(2 * epochs, filling.most_epochs())) {
         parallel_for(blocks.size(), [&](std::size_t b) { blocks[b] = filling.placed(mine.begin + b, epochs); });
-        if (const std::optional<md::Moment> last = moment_of(wanted, blocks, epochs, comm)) {
+        if (const std::optional<md::TrialMoment> last = moment_of(wanted, blocks, epochs, comm)) {
             filling.set_last(*last);
             for (auto& block : blocks) std::erase_if(block, [&](const md::Placed& p) { return p.when > *last; });
             return blocks;

@@ -10,7 +10,7 @@ void TileSet::own(const balance::Decomposition& next) {
     accelerator_.clear();
     ids_.clear();
     first_of_process_.clear();
-    const balance::Range mine = hosts_.processes_of(comm_.rank());
+    const balance::IndexRange mine = hosts_.processes_of(comm_.rank());
     for (std::int64_t p = mine.begin; p < mine.end; ++p) {
         int t = 0;
         first_of_process_.push_back(boxes_.size());

@@ -62,7 +62,7 @@ std::vector<md::Tile<D>> Tiles<D>::replace(const balance::Decomposition& next) {
         if (const auto it = old.find(box(t)); it != old.end() && t < on_cpu()) tiles.push_back(std::move(*it->second));
         else tiles.emplace_back(setup_.domain, box(t), setup_.halo, setup_.reach);
     }
-    for (md::Tile<D>& left : tiles_) left.keep_particles_alone();
+    for (md::Tile<D>& left : tiles_) left.free_all_but_particles();
     return std::exchange(tiles_, std::move(tiles));
 }
 

@@ -62,7 +62,7 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
         if (speeds > 1 && speeds != static_cast<std::size_t>(ranks))
             throw DeckError("accelerator.speed: {} values for {}; give one, or one of each rank", speeds,
                             counted(ranks, "rank"));
-        if (processes > ranks && deck.balance.clock == balance::Clock::wall)
+        if (processes > ranks && deck.balance.clock == balance::BalanceClock::wall)
             throw DeckError(
                 "balance.processes: {} on {} with accelerators: what an accelerator takes cannot be measured for each "
                 "process; write balance.clock: work, or use one process per rank",

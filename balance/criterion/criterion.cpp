@@ -4,8 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-// One line for each criterion: the name `x` for decks. A file of this folder defines make_x(), simple.cpp those without
-// memory.
+// One line for each criterion: the name `x` for decks. A file of this folder defines make_x().
 // clang-format off
 #define STEELYARD_CRITERIA(add) \
     add(gain)                   \

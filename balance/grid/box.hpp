@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace balance {
 
@@ -23,6 +24,13 @@ struct Box {
     }
     friend constexpr bool operator==(const Box&, const Box&) = default;
 };
+
+/// The cells of all boxes together.
+inline std::int64_t cells_in(std::span<const Box> boxes) {
+    std::int64_t cells = 0;
+    for (const Box& b : boxes) cells += b.cells();
+    return cells;
+}
 
 /// The cells in both; empty if they don't meet.
 constexpr Box intersection(const Box& a, const Box& b) {
@@ -48,6 +56,13 @@ constexpr Box around(const Box& a, const Box& b) {
 constexpr bool meet(const Box& a, const Box& b) {
     return a.lower[0] < b.upper[0] && b.lower[0] < a.upper[0] && a.lower[1] < b.upper[1] && b.lower[1] < a.upper[1] &&
            a.lower[2] < b.upper[2] && b.lower[2] < a.upper[2];
+}
+
+/// `box` with the ends [lower, upper) along an axis.
+constexpr Box slab(Box box, int axis, int lower, int upper) {
+    box.lower[axis] = lower;
+    box.upper[axis] = upper;
+    return box;
 }
 
 /// `box` moved by `offset` cells.

@@ -26,18 +26,12 @@ std::map<int, std::vector<Box>> boxes_at_home(const Team& team, const Homes& hom
     return here;
 }
 
-std::int64_t cells_of_all(const EvenParts& parts) {
-    std::int64_t cells = 0;
-    for (const Box& b : parts.boxes) cells += b.cells();
-    return cells;
-}
-
 }  // namespace
 
 std::vector<Box> EvenParts::of(int member) const {
     std::vector<Box> parts;
     for (std::size_t i = 0; i < boxes.size(); ++i)
-        if (member >= holders[i].begin && member < holders[i].end)
+        if (holders[i].contains(member))
             parts.push_back(even_part(boxes[i], holders[i].size(), member - holders[i].begin));
     return parts;
 }
@@ -74,7 +68,7 @@ FieldPlan::FieldPlan(const Team& team, const Homes& homes, std::span<const int> 
 
 FieldPlan::FieldPlan(const Team& team, const EvenParts& homes, const EvenParts& list)
     : FieldPlan(
-          team, cells_of_all(homes), [&](int member) { return homes.of(member); },
+          team, cells_in(homes.boxes), [&](int member) { return homes.of(member); },
           homes.members_in(list.of(team.rank())), [&](int member) { return list.of(member); },
           list.members_in(homes.of(team.rank()))) {}
 
@@ -83,7 +77,7 @@ FieldPlan::FieldPlan(const Team& team, std::int64_t cells, const BoxesOf& homes_
     : team_(team), packs_(worth_packing(cells, team.size())) {
     const int self = team.rank();
     const std::vector<Box> homes = homes_of(self), boxes = boxes_of(self);
-    for (const Box& b : boxes) cells_ += b.cells();
+    cells_ = cells_in(boxes);
     local_ = runs_in(homes, boxes);
     std::vector<int> others;
     std::ranges::set_union(givers, takers, std::back_inserter(others));
@@ -98,16 +92,10 @@ FieldPlan::FieldPlan(const Team& team, std::int64_t cells, const BoxesOf& homes_
     }
 }
 
-std::int64_t FieldPlan::cells_in(std::span<const Run> runs) {
+std::int64_t FieldPlan::cells_of_all(std::span<const Run> runs) {
     std::int64_t cells = 0;
     for (const Run& r : runs) cells += r.cells;
     return cells;
-}
-
-std::int64_t FieldPlan::packed_values() const {
-    std::int64_t cells = 0;
-    for (const Link<Run>& link : home_to_boxes_) cells += cells_in(link.outgoing) + cells_in(link.incoming);
-    return packs_ ? cells : 0;
 }
 
 std::vector<FieldPlan::Run> FieldPlan::runs_in(std::span<const Box> homes, std::span<const Box> boxes) {
@@ -147,12 +135,6 @@ SummedArea::SummedArea(const Box& home, std::span<const std::int64_t> field)
         here = &sums_[(x + 1) * plane];
         for (std::size_t i = 0; i < plane; ++i) here[i] += before[i];
     }
-}
-
-// Sums of the first cells along z.
-std::int64_t SummedArea::below(const Box& b, int z) const {
-    return at(b.upper[0], b.upper[1], z) - at(b.lower[0], b.upper[1], z) - at(b.upper[0], b.lower[1], z) +
-           at(b.lower[0], b.lower[1], z);
 }
 
 std::int64_t SummedArea::of(const Box& box) const {
@@ -199,10 +181,8 @@ std::vector<std::int64_t> whole_field(const Team& team, const Grid& grid, std::s
 }
 
 FieldPlan plan_by_columns(const Team& team, const Grid& grid) {
-    const Range columns = block(grid.cells[0], team.rank(), team.size());
-    Box mine = grid.box();
-    mine.lower[0] = static_cast<int>(columns.begin);
-    mine.upper[0] = static_cast<int>(columns.end);
+    const IndexRange columns = block(grid.cells[0], team.rank(), team.size());
+    const Box mine = slab(grid.box(), 0, static_cast<int>(columns.begin), static_cast<int>(columns.end));
     return {team, {grid, team.size()}, std::vector<Box>{mine}};
 }
 

@@ -44,10 +44,10 @@ struct Homes {
 /// holders[i].size() even parts, the next member the second one. No more holders than a box has cells.
 struct EvenParts {
     std::vector<Box> boxes;
-    std::vector<Range> holders;
+    std::vector<IndexRange> holders;
 
     /// Another box for these members, but no more of them than it has cells; none for an empty one.
-    void add(const Box& box, const Range& members) {
+    void add(const Box& box, const IndexRange& members) {
         if (box.empty()) return;
         boxes.push_back(box);
         holders.push_back({members.begin, std::min(members.end, members.begin + box.cells())});
@@ -100,9 +100,7 @@ public:
     /// mine: this member's boxes, of which it tells those members at whose homes their cells are. Collective.
     FieldPlan(const Team& team, const Homes& homes, const std::vector<Box>& mine);
     /// For members that know the boxes of others, so nothing is exchanged.
-    ///
     /// boxes_of(m): the boxes of member m, in their order. Called for this member and for those of `members`.
-    ///
     /// members: at least all members with boxes that meet this member's home, in ascending order.
     FieldPlan(const Team& team, const Homes& homes, std::span<const int> members,
               const std::function<std::vector<Box>(int)>& boxes_of);
@@ -136,7 +134,12 @@ public:
 
     std::int64_t cells() const { return cells_; }  ///< in this member's boxes
     /// How many values this member packs and unpacks, at most, each time that a field goes one way.
-    std::int64_t packed_values() const;
+    std::int64_t packed_values() const {
+        std::int64_t cells = 0;
+        for (const PeerMoves<Run>& link : home_to_boxes_)
+            cells += cells_of_all(link.outgoing) + cells_of_all(link.incoming);
+        return packs_ ? cells : 0;
+    }
 
 private:
     /// Cells that are consecutive in both orders: their places in the home's values and in those of a member's boxes.
@@ -151,14 +154,15 @@ private:
     /// Those of the boxes of one member at the homes of one, as few as possible.
     static std::vector<Run> runs_in(std::span<const Box> homes, std::span<const Box> boxes);
     static std::size_t cells_of(const Run& r) { return static_cast<std::size_t>(r.cells); }
-    static std::int64_t cells_in(std::span<const Run> runs);
+    static std::int64_t cells_of_all(std::span<const Run> runs);
 
     struct Way {
         std::int64_t Run::*from;
         std::int64_t Run::*to;
     };
     template <class T>
-    std::int64_t carry(const std::vector<Link<Run>>& links, Way way, std::span<const T> from, std::span<T> to) const {
+    std::int64_t carry(const std::vector<PeerMoves<Run>>& links, Way way, std::span<const T> from,
+                       std::span<T> to) const {
         const auto copy = [](const Run& r, const T* source, T* target) {
             std::memcpy(target, source, r.cells * sizeof(T));
         };
@@ -172,13 +176,13 @@ private:
         return 0;
     }
     template <class T>
-    std::int64_t carry_packed(const std::vector<Link<Run>>& links, Way way, std::span<const T> from,
+    std::int64_t carry_packed(const std::vector<PeerMoves<Run>>& links, Way way, std::span<const T> from,
                               std::span<T> to) const {
         std::vector<Parcel<std::byte>> parcels;
         std::vector<int> senders;
         std::vector<T> values;
         std::int64_t numbers = 0;
-        for (const Link<Run>& link : links) {
+        for (const PeerMoves<Run>& link : links) {
             if (!link.incoming.empty()) senders.push_back(link.member);
             if (link.outgoing.empty()) continue;
             values.clear();
@@ -187,11 +191,11 @@ private:
             parcels.push_back({link.member, packed(std::span<const T>(values))});
             numbers += numbers_in<T>(parcels.back().list);
         }
-        parcels = exchange_parcels(team_, std::move(parcels), senders);
+        parcels = exchange_parcels(team_, parcels, senders);
         auto parcel = parcels.begin();
-        for (const Link<Run>& link : links) {
+        for (const PeerMoves<Run>& link : links) {
             if (link.incoming.empty()) continue;
-            values.resize(cells_in(link.incoming));
+            values.resize(cells_of_all(link.incoming));
             numbers += numbers_in<T>(parcel->list);
             unpack((parcel++)->list, std::span(values));
             const T* next = values.data();
@@ -205,7 +209,7 @@ private:
     bool packs_;  // the same on all members
     std::int64_t cells_ = 0;
     std::vector<Run> local_;
-    std::vector<Link<Run>> home_to_boxes_, boxes_to_home_;  // the same runs in both directions
+    std::vector<PeerMoves<Run>> home_to_boxes_, boxes_to_home_;  // the same runs in both directions
 };
 
 /// All cells' values on member 0, ordered by x, then y, then z; none elsewhere. field: of this member's home.
@@ -228,7 +232,11 @@ public:
 
 private:
     std::int64_t at(int x, int y, int z) const { return sums_[(std::size_t(x) * rows_ + y) * layers_ + z]; }
-    std::int64_t below(const Box& box, int z) const;
+    // Sums of the first cells along z.
+    std::int64_t below(const Box& b, int z) const {
+        return at(b.upper[0], b.upper[1], z) - at(b.lower[0], b.upper[1], z) - at(b.upper[0], b.lower[1], z) +
+               at(b.lower[0], b.lower[1], z);
+    }
 
     Box home_;
     bool uniform_;

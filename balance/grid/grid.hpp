@@ -25,9 +25,10 @@ inline std::array<int, 3> halo_of(const Grid& grid, int width) {
 }
 
 /// A half-open range of indices.
-struct Range {
+struct IndexRange {
     std::int64_t begin = 0, end = 0;
     std::int64_t size() const { return end - begin; }
+    bool contains(std::int64_t index) const { return begin <= index && index < end; }
 };
 
 /// One cut of an even bisection: the boxes on both sides, and how many parts the lower one gets.
@@ -72,7 +73,7 @@ void for_each_even_part_in(const Box& region, const Box& box, std::int64_t parts
 
 /// The indices of [0, n) that belong to `member` when they are dealt to `members` in consecutive blocks of about equal
 /// size.
-inline Range block(std::int64_t n, std::int64_t member, std::int64_t members) {
+inline IndexRange block(std::int64_t n, std::int64_t member, std::int64_t members) {
     return {n * member / members, n * (member + 1) / members};
 }
 

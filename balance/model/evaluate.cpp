@@ -15,17 +15,17 @@ namespace {
 
 // Time and row of each process that a model concludes from, one after the other, on member 0. Members host consecutive
 // processes, so they are in the order of the processes. times, rows: of the hosted processes.
-std::vector<double> told_of(const Team& team, const ProcessCells& cells, std::span<const double> times,
-                            std::span<const double> rows) {
+std::vector<double> sampled_rows(const Team& team, const ProcessCells& cells, std::span<const double> times,
+                                 std::span<const double> rows) {
     const std::int64_t every = concluded_every(cells.processes()), begin = cells.hosted().begin;
-    std::vector<double> told;
+    std::vector<double> sampled;
     for (std::int64_t p = next_of_sample(begin, every); p < cells.hosted().end; p += every) {
         const auto i = static_cast<std::size_t>(p - begin), width = rows.size() / times.size();
         const std::span<const double> row = rows.subspan(i * width, width);
-        told.push_back(times[i]);
-        told.insert(told.end(), row.begin(), row.end());
+        sampled.push_back(times[i]);
+        sampled.insert(sampled.end(), row.begin(), row.end());
     }
-    return gather<double>(team, told);
+    return gather<double>(team, sampled);
 }
 
 // The rounds in which the model learns from many processes at once. Returns the contributions of the last one, of the
@@ -44,13 +44,13 @@ std::vector<double> conclude_rounds(LoadModel& model, const Team& team, const Pr
         if (cells.are_whole()) width = views.empty() ? 0 : mine.size() / views.size();
         else width = model.contribution(round, {}).size();
         of_hosted = cells.sums_at_hosts(mine, width);
-        const std::vector<double> told = told_of(team, cells, times, of_hosted);
+        const std::vector<double> sampled = sampled_rows(team, cells, times, of_hosted);
         std::vector<double> conclusions;
         if (team.rank() == 0) {
             const std::int64_t every = concluded_every(cells.processes());
-            const std::size_t of_each = told.size() / ((cells.processes() + every - 1) / every);
+            const std::size_t of_each = sampled.size() / ((cells.processes() + every - 1) / every);
             std::vector<double> rows, seconds;
-            for (auto here = told.begin(); here != told.end(); here += static_cast<std::ptrdiff_t>(of_each)) {
+            for (auto here = sampled.begin(); here != sampled.end(); here += static_cast<std::ptrdiff_t>(of_each)) {
                 seconds.push_back(*here);
                 rows.insert(rows.end(), here + 1, here + static_cast<std::ptrdiff_t>(of_each));
             }

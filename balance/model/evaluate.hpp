@@ -22,17 +22,11 @@ struct CellLoads {
 CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 
 /// Lets the model learn from the times of a partition's processes, and returns its loads from then on. Collective.
-///
 /// cells: the processes' cells by that partition: whole processes, unless the model is additive.
-///
 /// counts: particle counts of the cells of the member's home.
-///
 /// state: the model's state of these cells, read and written.
-///
 /// times: seconds a step of each process that the member hosts.
-///
 /// work: true ticks of the cells at home, for a model that wants them; empty: not known.
-///
 /// ahead: particle counts that these cells will have; known on all members or on none.
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const ProcessCells& cells,
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,

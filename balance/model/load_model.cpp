@@ -53,6 +53,4 @@ std::vector<std::string> model_names() {
     return names;
 }
 
-double first_load(Start start, const CellCounts& cell) { return start == Start::uniform ? 1.0 : cell.n; }
-
 }  // namespace balance

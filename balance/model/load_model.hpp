@@ -53,7 +53,7 @@ enum class Start {
 constexpr auto words_of(Start) {
     return std::to_array<Word<Start>>({{Start::particles, "particles"}, {Start::uniform, "uniform"}});
 }
-double first_load(Start start, const CellCounts& cell);
+inline double first_load(Start start, const CellCounts& cell) { return start == Start::uniform ? 1.0 : cell.n; }
 
 /// Constants of all models (deck section balance.constants).
 struct ModelConstants {
@@ -96,9 +96,7 @@ public:
     /// in any order, or none.
     virtual bool additive() const { return false; }
     /// Conclusions from all processes. One member calls it and the others wait for its answer, so it must not throw.
-    ///
     /// rows: contribution of each process one after the other.
-    ///
     /// times: seconds a step of each process.
     ///
     /// Above `most_concluded` processes, every third process, or fifth, ..., stands for all. Sums over them are then

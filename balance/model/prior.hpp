@@ -27,10 +27,8 @@ public:
     double cost(const Features& f) const { return dot(theta_, f); }
     /// Learns from processes. The last costs count a little beside all times. So they decide between features that the
     /// processes cannot tell apart.
-    ///
     /// rows: sums of the features over the cells of each process. times: seconds of each process. Both may be scaled
     /// process by process.
-    ///
     /// forgetting: weight of the knowledge before.
     void fit(std::span<const double> rows, std::span<const double> times, double forgetting);
 

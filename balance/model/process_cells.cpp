@@ -18,9 +18,9 @@ FieldPlan plan_of(const Team& team, const Grid& grid, const ProcessBoxes& known,
     for (const std::int64_t p : known.processes)
         if (const int m = hosts.member_of(p); members.empty() || members.back() != m) members.push_back(m);
     const auto boxes_of = [&](int member) {
-        const Range its = hosts.processes_of(member);
-        const auto begin = std::ranges::lower_bound(known.processes, its.begin) - known.processes.begin(),
-                   end = std::ranges::lower_bound(known.processes, its.end) - known.processes.begin();
+        const IndexRange hosted = hosts.processes_of(member);
+        const auto begin = std::ranges::lower_bound(known.processes, hosted.begin) - known.processes.begin(),
+                   end = std::ranges::lower_bound(known.processes, hosted.end) - known.processes.begin();
         return std::vector<Box>(known.boxes.begin() + known.first[begin], known.boxes.begin() + known.first[end]);
     };
     return {team, Homes{grid, team.size()}, members, boxes_of};
@@ -29,8 +29,7 @@ FieldPlan plan_of(const Team& team, const Grid& grid, const ProcessBoxes& known,
 }  // namespace
 
 void ProcessCells::add(std::int64_t process, std::vector<Box> boxes) {
-    std::int64_t cells = 0;
-    for (const Box& b : boxes) cells += b.cells();
+    const std::int64_t cells = cells_in(boxes);
     pieces_.push_back({process, std::move(boxes), this->cells(), cells});
 }
 
@@ -42,18 +41,18 @@ std::vector<Box> ProcessCells::boxes() const {
 
 ProcessCells ProcessCells::whole_processes(const Team& team, const Grid& grid, const ProcessBoxes& known,
                                            const Hosts& hosts) {
-    const Range mine = hosts.processes_of(team.rank());
+    const IndexRange mine = hosts.processes_of(team.rank());
     ProcessCells all(team, grid, hosts);
     all.plan_.emplace(plan_of(team, grid, known, hosts));
     for (std::int64_t i = 0; i < known.size(); ++i)
-        if (const std::int64_t p = known.processes[i]; p >= mine.begin && p < mine.end)
+        if (const std::int64_t p = known.processes[i]; mine.contains(p))
             all.add(p, {known.of(i).begin(), known.of(i).end()});
     return all;
 }
 
 ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts) {
     const Homes homes{grid, team.size()};
-    const Range mine = hosts.processes_of(team.rank());
+    const IndexRange mine = hosts.processes_of(team.rank());
     ProcessCells here(team, grid, hosts);
     std::map<int, Partner> partners;
     const auto partner = [&](int member) -> Partner& {
@@ -68,7 +67,7 @@ ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const Pro
             partner(hosts.member_of(p)).pieces.push_back(here.pieces_.size());
             here.add(p, std::move(boxes));
         }
-        if (p < mine.begin || p >= mine.end) continue;
+        if (!mine.contains(p)) continue;
         const auto place = static_cast<std::size_t>(p - mine.begin);
         for (const Box& b : known.of(i))
             homes.for_each_in(b, [&](int home) {
@@ -82,7 +81,7 @@ ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const Pro
 
 template <class T, class Put>
 void ProcessCells::exchange(std::span<const T> rows, std::size_t width, Places from, Places to, Put put) const {
-    std::vector<Link<const Partner*>> links;
+    std::vector<PeerMoves<const Partner*>> links;
     for (const Partner& p : partners_) {
         if (p.member != team_.rank()) {
             links.push_back({p.member, {&p}, {&p}});
@@ -93,7 +92,7 @@ void ProcessCells::exchange(std::span<const T> rows, std::size_t width, Places f
     if (team_.size() == 1) return;
     Transfer<const Partner*, T> transfer(team_.channel());
     transfer.lay_out(
-        std::span<const Link<const Partner*>>(links), [&](const Partner* p) { return width * (p->*from).size(); },
+        std::span<const PeerMoves<const Partner*>>(links), [&](const Partner* p) { return width * (p->*from).size(); },
         [&](const Partner* p) { return width * (p->*to).size(); });
     transfer.start(SerialLoop{}, [&](const Partner* p, T* out) {
         for (const std::size_t place : p->*from) out = std::copy_n(&rows[place * width], width, out);
@@ -116,23 +115,17 @@ std::vector<std::int64_t> ProcessCells::piece_sums(std::span<const std::int64_t>
 }
 
 template <class T>
-std::vector<T> ProcessCells::summed_at_hosts(std::span<const T> rows, std::size_t width) const {
-    if (are_whole()) return {rows.begin(), rows.end()};
+std::vector<T> ProcessCells::sums_at_hosts(const std::vector<T>& rows, std::size_t width) const {
+    if (are_whole()) return rows;
     std::vector<T> sums(hosted_.size() * width, T{});
     if (width == 0) return sums;
-    exchange(rows, width, &Partner::pieces, &Partner::hosted, [&](std::size_t place, const T* row) {
+    exchange(std::span(rows), width, &Partner::pieces, &Partner::hosted, [&](std::size_t place, const T* row) {
         for (std::size_t i = 0; i < width; ++i) sums[place * width + i] += row[i];
     });
     return sums;
 }
-
-std::vector<double> ProcessCells::sums_at_hosts(std::span<const double> rows, std::size_t width) const {
-    return summed_at_hosts(rows, width);
-}
-
-std::vector<std::int64_t> ProcessCells::sums_at_hosts(std::span<const std::int64_t> rows, std::size_t width) const {
-    return summed_at_hosts(rows, width);
-}
+template std::vector<double> ProcessCells::sums_at_hosts(const std::vector<double>&, std::size_t) const;
+template std::vector<std::int64_t> ProcessCells::sums_at_hosts(const std::vector<std::int64_t>&, std::size_t) const;
 
 std::vector<double> ProcessCells::for_pieces(std::span<const double> of_hosted, std::size_t width) const {
     if (are_whole()) return {of_hosted.begin(), of_hosted.end()};

@@ -32,7 +32,7 @@ public:
 
     bool are_whole() const { return plan_.has_value(); }
     std::int64_t processes() const { return processes_; }      ///< of all members
-    const Range& hosted() const { return hosted_; }            ///< the processes that this member hosts
+    const IndexRange& hosted() const { return hosted_; }       ///< the processes that this member hosts
     std::span<const Piece> pieces() const { return pieces_; }  ///< in the order of their processes
     std::int64_t cells() const { return pieces_.empty() ? 0 : pieces_.back().first + pieces_.back().cells; }
     const Box& home() const { return home_; }
@@ -60,8 +60,8 @@ public:
     std::vector<std::int64_t> piece_sums(std::span<const std::int64_t> at_home) const;
     /// Rows of `width` numbers of each piece, added up for each process that this member hosts. The order of the sum
     /// depends on the team, so they must be whole numbers. Sums of doubles must stay below 2^53. Collective.
-    std::vector<double> sums_at_hosts(std::span<const double> rows, std::size_t width) const;
-    std::vector<std::int64_t> sums_at_hosts(std::span<const std::int64_t> rows, std::size_t width) const;
+    template <class T>
+    std::vector<T> sums_at_hosts(const std::vector<T>& rows, std::size_t width) const;
     /// Such a row of each process that this member hosts, for each of the pieces. Collective.
     std::vector<double> for_pieces(std::span<const double> of_hosted, std::size_t width) const;
 
@@ -84,13 +84,11 @@ private:
     /// Takes rows from places here to places of partners, and calls put(place, row) for each that arrives.
     template <class T, class Put>
     void exchange(std::span<const T> rows, std::size_t width, Places from, Places to, Put put) const;
-    template <class T>
-    std::vector<T> summed_at_hosts(std::span<const T> rows, std::size_t width) const;
 
     const Team& team_;
     Box home_;
     std::int64_t processes_;
-    Range hosted_;
+    IndexRange hosted_;
     std::optional<FieldPlan> plan_;  // between the homes and whole processes
     std::vector<Piece> pieces_;
     std::vector<Partner> partners_;  // by member

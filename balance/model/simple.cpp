@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The four models that spread a process's time by a fixed rule (Liu et al. 2015, section 3, and the works they cite).
+// Models without a fit: four that spread a process's time by a fixed rule (Liu et al. 2015, section 3, and the works
+// they cite), and that of studies.
 #include <algorithm>
 
 #include "balance/model/load_model.hpp"
@@ -7,10 +8,8 @@
 namespace balance {
 namespace {
 
-std::int64_t particles(const ProcessView& p) {
-    std::int64_t n = 0;
-    for (const CellCounts& c : p.cells) n += c.n;
-    return n;
+void spread_evenly(const ProcessView& p, std::span<double> load) {
+    std::ranges::fill(load, p.time / static_cast<double>(load.size()));
 }
 
 struct Stateless : LoadModel {
@@ -20,9 +19,7 @@ struct Stateless : LoadModel {
 // l_c = t_p / N_Cp.
 struct TimeAverage final : Stateless {
     bool needs_particles() const override { return false; }
-    void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
-        std::fill(load.begin(), load.end(), p.time / static_cast<double>(load.size()));
-    }
+    void update(const ProcessView& p, const Totals&, std::span<double> load) const override { spread_evenly(p, load); }
 };
 
 // Exponential smoothing of the cell's share t_p / N_Cp (Luitjens & Berzins, IPDPS 2010); its history travels with the
@@ -51,9 +48,23 @@ struct ParticleCount final : Stateless {
 // l_c = n_c t_p / (sum of n over C_p) (Ishiyama et al., SC12).
 struct Hybrid final : Stateless {
     void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
-        const std::int64_t n = particles(p);
-        if (n == 0) return std::fill(load.begin(), load.end(), p.time / static_cast<double>(load.size()));
+        std::int64_t n = 0;
+        for (const CellCounts& c : p.cells) n += c.n;
+        if (n == 0) return spread_evenly(p, load);
         for (std::size_t i = 0; i < load.size(); ++i) load[i] = p.cells[i].n * (p.time / static_cast<double>(n));
+    }
+};
+
+// For studies by counted work: the model gets the true cost of each cell. So it separates the errors of other models
+// from the limits of partitions.
+struct Exact final : Stateless {
+    bool wants_costs() const override { return true; }
+    bool needs_particles() const override { return false; }
+    void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
+        double sum = 0;
+        for (const double c : p.costs) sum += c;
+        if (sum == 0) return spread_evenly(p, load);
+        for (std::size_t i = 0; i < load.size(); ++i) load[i] = p.costs[i] * (p.time / sum);
     }
 };
 
@@ -63,5 +74,6 @@ std::unique_ptr<LoadModel> make_time_average(const ModelConstants&) { return std
 std::unique_ptr<LoadModel> make_moving_average(const ModelConstants& c) { return std::make_unique<MovingAverage>(c); }
 std::unique_ptr<LoadModel> make_particle_count(const ModelConstants&) { return std::make_unique<ParticleCount>(); }
 std::unique_ptr<LoadModel> make_hybrid(const ModelConstants&) { return std::make_unique<Hybrid>(); }
+std::unique_ptr<LoadModel> make_exact(const ModelConstants&) { return std::make_unique<Exact>(); }
 
 }  // namespace balance

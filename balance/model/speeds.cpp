@@ -36,13 +36,6 @@ double SpeedTrack::speed(double noise) const {
     return std::clamp(std::exp(mean_), slowest_speed, fastest_speed);
 }
 
-SpeedTrack SpeedTrack::from_numbers(std::span<const double, count> numbers) {
-    SpeedTrack track;
-    track.mean_ = numbers[0];
-    track.measured_ = static_cast<int>(numbers[1]);
-    return track;
-}
-
 bool SpeedTrack::accepts(std::span<const double, count> numbers) {
     const double measured = numbers[1];
     return std::abs(numbers[0]) <= 1000 && measured >= 0 && measured <= most_measured &&
@@ -54,7 +47,7 @@ Speeds::Speeds(std::int64_t processes)
       capacity_(static_cast<double>(processes)),
       deviations_(enough_deviations, first_noise / per_median) {}
 
-void Speeds::learn(const Team& team, const Range& hosted, std::span<const double> reference, const Meter& meter) {
+void Speeds::learn(const Team& team, const IndexRange& hosted, std::span<const double> reference, const Meter& meter) {
     if (std::ssize(reference) != hosted.size())
         throw std::invalid_argument(std::to_string(reference.size()) + " times of the reference for " +
                                     std::to_string(hosted.size()) + " processes");
@@ -73,25 +66,25 @@ void Speeds::learn(const Team& team, const Range& hosted, std::span<const double
     set(1, from_first(team, gather<SpeedOf>(team, unequal)));
 }
 
-Speeds::Usual Speeds::usual_of(const Team& team, const Range& hosted, std::span<const double> log_speeds,
+Speeds::Usual Speeds::usual_of(const Team& team, const IndexRange& hosted, std::span<const double> log_speeds,
                                const Meter& meter) {
     const std::int64_t every = concluded_every(processes_);
     std::vector<double>
-        told;  // of each process of the sample the speed that was measured, and the mean of those before
+        sampled;  // of each process of the sample the speed that was measured, and the mean of those before
     for (std::int64_t p = next_of_sample(hosted.begin, every); p < hosted.end; p += every) {
         const auto i = static_cast<std::size_t>(p - hosted.begin);
         if (std::isnan(log_speeds[i])) continue;
-        told.insert(told.end(), {log_speeds[i], tracks_[i].deviation(log_speeds[i])});
+        sampled.insert(sampled.end(), {log_speeds[i], tracks_[i].deviation(log_speeds[i])});
     }
-    told = gather<double>(team, told);
+    sampled = gather<double>(team, sampled);
     Usual usual{};
     if (team.rank() == 0) {
-        meter.part(RoundPart::medians, std::ssize(told) / 2, 0);
+        meter.part(RoundPart::medians, std::ssize(sampled) / 2, 0);
         std::vector<double> speeds, sizes;
-        for (std::size_t i = 0; i < told.size(); i += 2) speeds.push_back(told[i]);
+        for (std::size_t i = 0; i < sampled.size(); i += 2) speeds.push_back(sampled[i]);
         usual.log_speed = median(std::move(speeds));
-        for (std::size_t i = 1; i < told.size(); i += 2)
-            if (!std::isnan(told[i])) sizes.push_back(told[i]);
+        for (std::size_t i = 1; i < sampled.size(); i += 2)
+            if (!std::isnan(sampled[i])) sizes.push_back(sampled[i]);
         // Beside their own median, since another speed may be the usual one now.
         const double common = median(sizes);
         for (double& s : sizes) s = std::abs(s - common);
@@ -122,14 +115,10 @@ void Speeds::set(std::span<const double> speeds) {
         if (lead == 0) usual = s;
         lead += s == usual ? 1 : -1;
     }
-    set(usual, unequal_in(speeds, usual));
-}
-
-std::vector<Speeds::SpeedOf> Speeds::unequal_in(std::span<const double> speeds, double usual) {
     std::vector<SpeedOf> unequal;
-    for (std::size_t p = 0; p < speeds.size(); ++p)
-        if (speeds[p] != usual) unequal.push_back({static_cast<std::int64_t>(p), speeds[p]});
-    return unequal;
+    for (std::int64_t p = 0; p < processes_; ++p)
+        if (speeds[p] != usual) unequal.push_back({p, speeds[p]});
+    set(usual, std::move(unequal));
 }
 
 void Speeds::set(double usual, std::vector<SpeedOf> unequal) {
@@ -162,14 +151,14 @@ double Speeds::of(std::int64_t process) const {
     return at != unequal_.end() && at->process == process ? at->speed : usual_;
 }
 
-std::vector<double> Speeds::found(const Range& processes) const {
+std::vector<double> Speeds::found(const IndexRange& processes) const {
     std::vector<double> speeds(processes.size(), usual_);
     auto at = std::ranges::lower_bound(unequal_, processes.begin, {}, &SpeedOf::process);
     for (; at != unequal_.end() && at->process < processes.end; ++at) speeds[at->process - processes.begin] = at->speed;
     return speeds;
 }
 
-std::vector<double> Speeds::relative(const Range& processes) const {
+std::vector<double> Speeds::relative(const IndexRange& processes) const {
     std::vector<double> speeds = found(processes);
     for (double& s : speeds) s = relative(s);
     return speeds;
@@ -212,7 +201,8 @@ std::vector<double> Speeds::memory(const Team& team) const {
     return memory;
 }
 
-bool Speeds::restore(const Range& hosted, std::span<const double> found, std::optional<std::span<const double>> saved) {
+bool Speeds::restore(const IndexRange& hosted, std::span<const double> found,
+                     std::optional<std::span<const double>> saved) {
     const auto is_speed = [](double s) { return s >= 1e-6 && s <= 1e6; };
     if (std::ssize(found) != processes_ || !std::ranges::all_of(found, is_speed)) return false;
     const std::size_t numbers = static_cast<std::size_t>(processes_) * SpeedTrack::count;
@@ -228,7 +218,7 @@ bool Speeds::restore(const Range& hosted, std::span<const double> found, std::op
         for (std::int64_t p = 0; p < processes_; ++p) {
             const auto track = saved->last(numbers).subspan(p * SpeedTrack::count).first<SpeedTrack::count>();
             if (!SpeedTrack::accepts(track)) return false;
-            if (p >= hosted.begin && p < hosted.end) tracks.push_back(SpeedTrack::from_numbers(track));
+            if (hosted.contains(p)) tracks.push_back(SpeedTrack::from_numbers(track));
         }
     }
     set(found);

@@ -41,7 +41,12 @@ public:
     static constexpr std::size_t count = 2;
     /// For checkpoints: `count` numbers.
     std::array<double, count> numbers() const { return {mean_, static_cast<double>(measured_)}; }
-    static SpeedTrack from_numbers(std::span<const double, count> numbers);
+    static SpeedTrack from_numbers(std::span<const double, count> numbers) {
+        SpeedTrack track;
+        track.mean_ = numbers[0];
+        track.measured_ = static_cast<int>(numbers[1]);
+        return track;
+    }
     static bool accepts(std::span<const double, count> numbers);
 
 private:
@@ -59,17 +64,16 @@ public:
 
     /// Learns from times of the reference. The usual speed is the median of all processes, or of a sample of very many.
     /// The noise is the usual difference of measurements from the means before. Collective.
-    ///
     /// hosted: the processes that the member hosts, the same ones each time.
-    ///
     /// reference: seconds of the reference on each of them. A number that is no is_time() leaves the speed as it is.
-    void learn(const Team& team, const Range& hosted, std::span<const double> reference, const Meter& meter = no_meter);
+    void learn(const Team& team, const IndexRange& hosted, std::span<const double> reference,
+               const Meter& meter = no_meter);
 
     /// Speeds that are known, of each process, in any unit. Throws std::invalid_argument where there are more or fewer.
     void set(std::span<const double> speeds);
 
     /// Speeds of some processes, relative to the mean of all.
-    std::vector<double> relative(const Range& processes) const;
+    std::vector<double> relative(const IndexRange& processes) const;
     /// Speeds of all processes.
     std::vector<double> relative() const { return relative({0, processes_}); }
     /// The sum and the largest of relative().
@@ -87,7 +91,7 @@ public:
     std::vector<double> memory(const Team& team) const;
     /// The same on all members but for `hosted`, the processes that a member hosts. saved: memory(), nothing where it
     /// is lost. Returns false, and changes nothing, for numbers that cannot be such.
-    bool restore(const Range& hosted, std::span<const double> found, std::optional<std::span<const double>> saved);
+    bool restore(const IndexRange& hosted, std::span<const double> found, std::optional<std::span<const double>> saved);
 
 private:
     // One that is not the usual one, as it was found. Most are, so only the others are remembered and told.
@@ -100,14 +104,13 @@ private:
     struct Usual {
         double log_speed, noise;
     };
-    Usual usual_of(const Team& team, const Range& hosted, std::span<const double> log_speeds, const Meter& meter);
+    Usual usual_of(const Team& team, const IndexRange& hosted, std::span<const double> log_speeds, const Meter& meter);
     double noise_of(std::vector<double> sizes);
     void set(double usual, std::vector<SpeedOf> unequal);
-    static std::vector<SpeedOf> unequal_in(std::span<const double> speeds, double usual);
     double relative(double found) const { return found / mean_; }
     bool all_are_1() const { return unequal_.empty() && usual_ == 1; }
     double of(std::int64_t process) const;
-    std::vector<double> found(const Range& processes) const;
+    std::vector<double> found(const IndexRange& processes) const;
 
     std::int64_t processes_;
     double usual_ = 1;              // as found, 1 is what most processes have

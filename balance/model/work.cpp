@@ -45,12 +45,6 @@ void cell_works(const WorkCosts& costs, bool in_region, std::span<const CellCoun
     }
 }
 
-std::int64_t cell_work(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y) {
-    std::int64_t work = 0;
-    cell_works(costs, in_region(costs, x, y), {&c, 1}, {&neighbours, 1}, {&work, 1});
-    return work;
-}
-
 WorkByKey cell_work_by_key(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y) {
     const auto count = counts_of(costs, c, neighbours);
     const auto price = prices_of(costs);

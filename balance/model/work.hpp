@@ -81,8 +81,6 @@ inline bool in_region(const WorkCosts& costs, double x, double y) {
 /// The result is at most most_ticks.
 void cell_works(const WorkCosts& costs, bool in_region, std::span<const CellCounts> counts,
                 std::span<const std::int64_t> neighbours, std::span<std::int64_t> work);
-/// Ticks a step of one cell at (x, y).
-std::int64_t cell_work(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y);
 
 /// Keys of balance.work that make up a cell's work; the last one adds (factor - 1) times what the others make in the
 /// region.
@@ -91,7 +89,7 @@ inline constexpr std::array<const char*, 6> work_keys{"cell", "particle", "candi
 /// Seconds a step by key, of one cell or summed over many.
 using WorkByKey = std::array<double, work_keys.size()>;
 
-/// The parts of a cell's work; arguments as for cell_work().
+/// The parts of the work of a cell at (x, y) with so many directed pairs within the cutoff.
 WorkByKey cell_work_by_key(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y);
 
 /// The key with the largest part in a sum of works, and its value. If the region's surcharge is more than half of the

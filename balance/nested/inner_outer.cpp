@@ -47,12 +47,12 @@ std::vector<Region> zones_by_cpu(const NodeProblem& node, const Loads& loads, st
 
 // The blocks of all accelerators, the strongest first, each from the inner part of what is left of its zone. Where the
 // zones' inner parts are smaller than the targets, those who share a zone share the shortfall.
-class Placement {
+class BlockPlacement {
 public:
-    Placement(const NodeProblem& node, const Loads& loads, std::span<const std::size_t> order)
+    BlockPlacement(const NodeProblem& node, const Loads& loads, std::span<const std::size_t> order)
         : node_(node), loads_(loads), order_(order), blocks_(node.parts.accelerators.size()) {
         unit_ = static_cast<double>(load_in(node.region, loads)) / speed_of(node.parts);
-        most_cells_ = cells_in(node.region) - static_cast<std::int64_t>(blocks_.size());
+        most_cells_ = cells_in(node.region) - std::ssize(blocks_);
         for (const PartNeed& cpu : node.parts.cpus) most_cells_ -= cpu.cells;
     }
 
@@ -123,7 +123,7 @@ NodeSplit split_inner_outer(const NodeProblem& node) {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return speeds[a] > speeds[b]; });
     NodeSplit split;
     if (!order.empty()) {
-        Placement by_cpu(node, loads, order), by_node(node, loads, order);
+        BlockPlacement by_cpu(node, loads, order), by_node(node, loads, order);
         by_cpu.from_zones(zones_by_cpu(node, loads, order));
         by_node.from_node();
         split.accelerators =

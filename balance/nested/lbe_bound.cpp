@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "balance/nested/lbe_bound.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "balance/nested/levels.hpp"
+#include "balance/nested/nested.hpp"
 
 namespace balance {
 namespace {
@@ -59,7 +58,7 @@ double thinnest_rim(const Grid& grid, double cells, int width) {
 
 class Feasible {
 public:
-    Feasible(const Grid& grid, const Cells& cells, const Machine& machine, int ghost_width)
+    Feasible(const Grid& grid, const Cells& cells, const MachineSpec& machine, int ghost_width)
         : grid_(grid), cells_(cells), machine_(machine), ghost_width_(ghost_width) {}
 
     /// Whether the loads might be done in so much time.
@@ -95,13 +94,13 @@ private:
 
     const Grid& grid_;
     const Cells& cells_;
-    const Machine& machine_;
+    const MachineSpec& machine_;
     int ghost_width_;  // 0: no rim is needed
 };
 
 }  // namespace
 
-double lbe_bound(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const Machine& machine,
+double lbe_bound(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const MachineSpec& machine,
                  const NestedOptions& options) {
     check(machine);
     const Cells cells = cells_of(team, grid, load);

@@ -13,19 +13,11 @@ namespace balance {
 /// Level 1: a region for each node. Neighbours in the list of nodes are neighbours in space. The level works on the
 /// loads of about a million blocks of cells (16 a node, if that is more). So its cost depends on the number of nodes
 /// alone. Collective; the same on all members, whatever their number.
-///
 /// load: loads of this member's home.
-///
 /// uniform: every cell has the load 1, and `load` is not used.
-///
 /// needs: PartNeed::cells of a node is the number of its cores and accelerators.
 std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
                                  std::span<const PartNeed> nodes);
-
-/// Brings the loads of the nodes that are dealt to this member, block(nodes, member, members), and calls visit(node,
-/// its loads) for each. load, uniform: as above; regions: of all nodes. Collective.
-void for_each_node_here(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
-                        std::span<const Region> regions, const std::function<void(int, const Loads&)>& visit);
 
 /// Levels 2 and 3 of a node: the region of each core, CPU by CPU, and then of each accelerator.
 struct NodeResult {

@@ -26,12 +26,12 @@ void check(const NodeSpec& node, std::size_t number) {
 
 }  // namespace
 
-void check(const Machine& machine) {
+void check(const MachineSpec& machine) {
     if (machine.nodes.empty()) throw std::invalid_argument("a machine needs at least one node");
     for (std::size_t n = 0; n < machine.nodes.size(); ++n) check(machine.nodes[n], n);
 }
 
-std::vector<Resource> resources_of(const Machine& machine) {
+std::vector<Resource> resources_of(const MachineSpec& machine) {
     check(machine);
     std::vector<Resource> resources;
     for (std::size_t n = 0; n < machine.nodes.size(); ++n) {

@@ -21,9 +21,9 @@ struct NodeSpec {
 };
 
 /// Nodes in the order of their distance: neighbours in the list are close to each other in the network.
-struct Machine {
+struct MachineSpec {
     std::vector<NodeSpec> nodes;
-    friend bool operator==(const Machine&, const Machine&) = default;
+    friend bool operator==(const MachineSpec&, const MachineSpec&) = default;
 };
 
 enum class ResourceKind { core, accelerator };
@@ -43,9 +43,9 @@ struct Resource {
 
 /// Throws std::invalid_argument for a machine without nodes, a node without cores, or a speed that is not positive and
 /// finite.
-void check(const Machine& machine);
+void check(const MachineSpec& machine);
 
 /// The resources node by node: first the cores, CPU by CPU, then the accelerators. Throws what check() throws.
-std::vector<Resource> resources_of(const Machine& machine);
+std::vector<Resource> resources_of(const MachineSpec& machine);
 
 }  // namespace balance

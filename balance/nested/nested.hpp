@@ -42,7 +42,22 @@ struct NestedPartition {
 /// members, which compute levels 2 and 3. Collective; the same on all members, whatever their number. Throws
 /// std::invalid_argument for a machine that resources_of() refuses, or for more nodes than cells.
 NestedPartition nested_partition(const Team& team, const Grid& grid, std::span<const std::int64_t> load,
-                                 const Machine& machine, const NestedOptions& options);
+                                 const MachineSpec& machine, const NestedOptions& options);
+
+/// An upper bound on the heterogeneous LBE_m of any partition of whole cells. It knows three obstacles:
+/// - One resource takes the heaviest cell, so the step takes at least the fastest resource's time for it.
+/// - If all loads are multiples of one number (equal cells above all), so is the load of each resource.
+/// - With Algorithm 2, the CPUs of a node must at least take its rim, the cells within the ghost width of other nodes.
+///   Accelerators cannot help there.
+///
+/// The third bound assumes the thinnest rim of so many cells. It is the rim of a box (free at the ends of the grid), of
+/// a slab across the grid, or of all but a box. All its cells are as light as the lightest cell. The node has as few
+/// cells as the heaviest cell allows.
+///
+/// Partitions can also miss the bound because regions have to be compact, or because unequal cells do not fill a core.
+/// load: as in nested_partition(). Collective; the same on all members.
+double lbe_bound(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const MachineSpec& machine,
+                 const NestedOptions& options);
 
 /// Quality of a nested partition. Ghost cells lie within the ghost width of a resource's cells. They count once for
 /// each unit that sees them. Between nodes the unit is the node, between CPUs the CPU or accelerator, inside the core.
@@ -61,8 +76,8 @@ struct NestedQuality {
     friend bool operator==(const NestedQuality&, const NestedQuality&) = default;
 };
 /// load: as in nested_partition(). Collective; the same on all members.
-NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const Machine& machine,
-                         const NestedPartition& partition, int ghost_width);
+NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std::int64_t> load,
+                         const MachineSpec& machine, const NestedPartition& partition, int ghost_width);
 
 /// The same ghosts, each counted by its weight: the amount that has to be sent.
 struct NestedTraffic {
@@ -71,6 +86,6 @@ struct NestedTraffic {
 };
 /// weight: of the cells of this member's home; empty on all members: 1 each. Collective; the same on all members.
 NestedTraffic traffic_of(const Team& team, const Grid& grid, std::span<const std::int64_t> weight,
-                         const Machine& machine, const NestedPartition& partition, int ghost_width);
+                         const MachineSpec& machine, const NestedPartition& partition, int ghost_width);
 
 }  // namespace balance

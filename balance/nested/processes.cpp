@@ -11,7 +11,7 @@ namespace balance {
 namespace {
 
 // The processes of a node, with the speeds that their targets stand for.
-NodeParts parts_of(const PartitionInput& in, const PartitionOptions& options, Range processes) {
+NodeParts parts_of(const PartitionInput& in, const PartitionOptions& options, IndexRange processes) {
     NodeParts parts;
     for (std::int64_t p = processes.begin; p < processes.end; ++p)
         parts.cpus.push_back({static_cast<double>(in.targets.of(p)), options.threads});
@@ -26,7 +26,7 @@ Partition partition_nested(const PartitionInput& in, const PartitionOptions& opt
                                     std::to_string(options.processes) + " processes");
     const std::int64_t a_node = options.processes_per_node > 0 ? options.processes_per_node : options.processes;
     const auto processes_of = [&](std::int64_t n) {
-        return Range{n * a_node, std::min((n + 1) * a_node, options.processes)};
+        return IndexRange{n * a_node, std::min((n + 1) * a_node, options.processes)};
     };
     std::vector<PartNeed> nodes;
     for (std::int64_t n = 0; processes_of(n).size() > 0; ++n) {

@@ -34,7 +34,24 @@ public:
                 owner_[b] = static_cast<std::int32_t>(r);
     }
 
-    /// A node with resources [first, last).
+    /// Some of the nodes.
+    void count_nodes(const MachineSpec& machine, const IndexRange& nodes) {
+        std::size_t first = 0;
+        for (std::int64_t n = 0; n < nodes.end; ++n) {
+            const std::size_t last = first + static_cast<std::size_t>(machine.nodes[n].resources());
+            if (n >= nodes.begin) count(first, last);
+            first = last;
+        }
+    }
+    /// The mean over the ghosts between nodes.
+    double node_distance() const {
+        return total[between_nodes] > 0
+                   ? static_cast<double>(total[distance]) / static_cast<double>(total[between_nodes])
+                   : 0;
+    }
+
+private:
+    // A node with resources [first, last).
     void count(std::size_t first, std::size_t last) {
         const std::int32_t node = resources_[first].node;
         for_each_ghost(first, last, [&](const Resource& other, const Box& cells) {
@@ -60,8 +77,6 @@ public:
                 if (same_cpu(mine, other)) total[inside] += size(cells);
             });
     }
-
-private:
     std::int64_t size(const Box& cells) const { return weight_ ? weight_->of(cells) : cells.cells(); }
     static bool same_cpu(const Resource& a, const Resource& b) {
         return a.kind == ResourceKind::core && b.kind == ResourceKind::core && a.node == b.node && a.cpu == b.cpu;
@@ -107,8 +122,8 @@ public:
 
 }  // namespace
 
-NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const Machine& machine,
-                         const NestedPartition& partition, int ghost_width) {
+NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std::int64_t> load,
+                         const MachineSpec& machine, const NestedPartition& partition, int ghost_width) {
     const std::vector<Resource> resources = resources_of(machine);
     NestedQuality q;
     q.load.assign(resources.size(), 0);
@@ -120,13 +135,7 @@ NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std
             q.cells[r] += partition.boxes[b].cells();
         }
     Counter counter(grid, resources, partition, ghost_width);
-    const Range here = block(static_cast<std::int64_t>(machine.nodes.size()), team.rank(), team.size());
-    std::size_t first = 0;
-    for (std::int64_t n = 0; n < here.end; ++n) {
-        const std::size_t last = first + static_cast<std::size_t>(machine.nodes[n].resources());
-        if (n >= here.begin) counter.count(first, last);
-        first = last;
-    }
+    counter.count_nodes(machine, block(std::ssize(machine.nodes), team.rank(), team.size()));
     team.sum(q.load);
     team.sum(counter.total);
     team.sum(counter.remote_cells);
@@ -135,8 +144,7 @@ NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std
     q.ghosts_between_cpus = counter.total[between_cpus];
     q.ghosts_inside = counter.total[inside];
     q.other_cpu_contacts = counter.total[other_cpu];
-    if (q.ghosts_between_nodes > 0)
-        q.node_distance = static_cast<double>(counter.total[distance]) / static_cast<double>(q.ghosts_between_nodes);
+    q.node_distance = counter.node_distance();
     std::vector<double> speeds;
     for (const Resource& r : resources) speeds.push_back(r.speed);
     q.lbe_model = std::min(1.0, efficiency(q.load, speeds));
@@ -144,21 +152,13 @@ NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std
 }
 
 NestedTraffic traffic_of(const Team& team, const Grid& grid, std::span<const std::int64_t> weight,
-                         const Machine& machine, const NestedPartition& partition, int ghost_width) {
+                         const MachineSpec& machine, const NestedPartition& partition, int ghost_width) {
     const std::vector<Resource> resources = resources_of(machine);
     const SummedArea home(Homes{grid, team.size()}.of(team.rank()), weight);
     Counter counter(grid, resources, partition, ghost_width, &home);
-    std::size_t first = 0;
-    for (const NodeSpec& node : machine.nodes) {
-        const std::size_t last = first + static_cast<std::size_t>(node.resources());
-        counter.count(first, last);
-        first = last;
-    }
+    counter.count_nodes(machine, {0, std::ssize(machine.nodes)});
     team.sum(counter.total);
-    NestedTraffic t{counter.total[between_nodes], counter.total[between_cpus], counter.total[inside], 0};
-    if (t.between_nodes > 0)
-        t.node_distance = static_cast<double>(counter.total[distance]) / static_cast<double>(t.between_nodes);
-    return t;
+    return {counter.total[between_nodes], counter.total[between_cpus], counter.total[inside], counter.node_distance()};
 }
 
 }  // namespace balance

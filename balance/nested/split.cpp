@@ -57,8 +57,7 @@ void split(const Region& region, const Loads& loads, std::span<const PartNeed> p
     const auto load = static_cast<double>(load_in(region, loads));
     const std::array<int, 3> axes = axes_by_length(shape_of(region));
     const auto [least_below, least_above] =
-        least_cells(cells_in(region), below.cells, all.cells - below.cells, static_cast<std::int64_t>(lower.size()),
-                    static_cast<std::int64_t>(upper.size()));
+        least_cells(cells_in(region), below.cells, all.cells - below.cells, std::ssize(lower), std::ssize(upper));
     const CutAim aim{load * (below.speed / all.speed), tolerance * load / static_cast<double>(parts.size()),
                      least_below, least_above};
     const auto sides = cut(region, loads, axes, aim);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "balance/grid/for_each.hpp"
 #include "balance/nested/split.hpp"
 #include "balance/partition/chain.hpp"
 #include "balance/partition/decomposition.hpp"
@@ -43,14 +44,10 @@ std::vector<std::int64_t> loads_along(const PartRow& row, const Loads& loads) {
     for (std::size_t i = 0; i < row.boxes.size(); ++i) {
         const Box& box = row.boxes[i];
         const auto [a, b, c] = row.axes[i];
-        Box cell;
-        for (int p = box.lower[a]; p < box.upper[a]; ++p)
-            for (int q = box.lower[b]; q < box.upper[b]; ++q)
-                for (int r = box.lower[c]; r < box.upper[c]; ++r) {
-                    cell.lower[a] = p, cell.lower[b] = q, cell.lower[c] = r;
-                    cell.upper[a] = p + 1, cell.upper[b] = q + 1, cell.upper[c] = r + 1;
-                    of_cells.push_back(loads.of(cell));
-                }
+        const Box turned{{box.lower[a], box.lower[b], box.lower[c]}, {box.upper[a], box.upper[b], box.upper[c]}};
+        for_each_cell(turned, [&, a = a, b = b, c = c](int p, int q, int r) {
+            of_cells.push_back(loads.of(slab(slab(slab(box, a, p, p + 1), b, q, q + 1), c, r, r + 1)));
+        });
     }
     return of_cells;
 }
@@ -131,7 +128,7 @@ PartTargets targets_of(std::span<const PartNeed> parts) {
 
 // The exact chain partition, where each part gets the cells that it needs.
 std::vector<std::int64_t> cuts_of(const std::vector<std::int64_t>& load, std::span<const PartNeed> parts) {
-    const auto n = static_cast<std::int64_t>(parts.size());
+    const auto n = std::ssize(parts);
     std::vector<std::int64_t> cuts = chain_partition({load, {}}, n, 0, targets_of(parts));
     for (std::int64_t p = 1; p < n; ++p) cuts[p] = std::max(cuts[p], cuts[p - 1] + parts[p - 1].cells);
     for (std::int64_t p = n - 1; p > 0; --p) cuts[p] = std::min(cuts[p], cuts[p + 1] - parts[p].cells);
@@ -146,7 +143,7 @@ std::vector<Region> split_exactly(const Region& region, const Loads& loads, std:
     constexpr double worth_exchanging = 5e-3;
     std::vector<SplitPart> split = split_region(region, loads, parts, tolerance);
     std::vector<Region> regions;
-    const std::int64_t n = static_cast<std::int64_t>(parts.size()), cells = cells_in(region);
+    const std::int64_t n = std::ssize(parts), cells = cells_in(region);
     std::int64_t needed = 0;
     for (const PartNeed& p : parts) needed += p.cells;
     if (cells > many_cells * n || n < 2 || cells < needed || load_in(region, loads) == 0) {

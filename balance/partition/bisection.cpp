@@ -50,7 +50,7 @@ std::vector<std::int64_t> deal(std::span<const CutNode> nodes, const Hosts& bloc
 
 // Spreads the cells of some nodes evenly over members. A node whose share begins or ends within a member's has a part
 // there, too.
-void spread(std::span<const CutNode> nodes, Range members, EvenParts& cells) {
+void spread(std::span<const CutNode> nodes, IndexRange members, EvenParts& cells) {
     const std::int64_t all = cells_of(nodes);
     std::int64_t before = 0;
     for (const CutNode& node : nodes) {
@@ -174,7 +174,7 @@ CutTogether cut_together_of(double cells, int dimensions, int members) {
     double lines = 0;
     for (int nodes = 1; nodes < blocks; nodes *= 2) {
         const double here = longer * nodes * std::pow(cells / nodes, 1.0 / dimensions);
-        // A fifth of the load lies where a cut may be (Fit), and often more of the lines.
+        // A fifth of the load lies where a cut may be (PartCountLimits), and often more of the lines.
         const bool windows = here > static_cast<double>(nodes) * many_lines;
         lines += windows ? here / bundle + 0.3 * here : here;
         all.sums += windows ? 2 : 1;

@@ -31,11 +31,8 @@ std::int64_t capacity(const Box& box, int width);
 /// at the place of the best balance. 40 to 60 % of the parts go to each side, as fits a cell line best. No side becomes
 /// narrower than `width` cells. Boxes without load are split by cells. Throws std::invalid_argument if the region can't
 /// hold so many parts.
-///
 /// load: loads of at least the cells of the region.
-///
 /// targets: target of each part, in any unit (> 0); empty: the same for all.
-///
 /// memory: empty, or the nodes of the last call (2 parts - 1, in preorder). With it, each node keeps its axis and its
 /// part counts if they still fit.
 std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t parts, int width,
@@ -46,7 +43,6 @@ std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t 
 /// Members cut large boxes together, with sums over the team. Once boxes have no more cells than the share of a block
 /// of members, each block goes on with some of them, and at last each member. So no member sees much more than its
 /// share of the cells and of the parts, and the number of messages does not grow with the parts.
-///
 /// Returns the parts that this member cut, perhaps none. The members' parts, one after the other, are all parts.
 /// Collective, with the same parts and the same memory for any number of members.
 Leaves bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts, int width,

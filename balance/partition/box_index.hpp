@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "balance/grid/for_each.hpp"
 #include "balance/grid/grid.hpp"
 
 namespace balance {
@@ -56,12 +57,10 @@ private:
     void for_each_bucket(const Box& any, Visit visit) const {
         const Box box = intersection(any, bounds_);
         if (box.empty()) return;
-        const auto first = bucket_of(box.lower),
-                   last = bucket_of({box.upper[0] - 1, box.upper[1] - 1, box.upper[2] - 1});
-        for (int i = first[0]; i <= last[0]; ++i)
-            for (int j = first[1]; j <= last[1]; ++j)
-                for (int k = first[2]; k <= last[2]; ++k)
-                    visit((std::int64_t{i} * buckets_.upper[1] + j) * buckets_.upper[2] + k, std::array{i, j, k});
+        const auto end = bucket_of({box.upper[0] - 1, box.upper[1] - 1, box.upper[2] - 1});
+        for_each_cell({bucket_of(box.lower), {end[0] + 1, end[1] + 1, end[2] + 1}}, [&](int i, int j, int k) {
+            visit((std::int64_t{i} * buckets_.upper[1] + j) * buckets_.upper[2] + k, std::array{i, j, k});
+        });
     }
 
     Box bounds_;

@@ -13,11 +13,11 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <string>
 
 #include "balance/grid/grid.hpp"
-#include "balance/partition/chain_interval.hpp"
 #include "balance/partition/chain_line.hpp"
 #include "balance/partition/chain_sweep.hpp"
 
@@ -25,12 +25,61 @@ namespace balance {
 namespace {
 
 using chain::Int128;
-using chain::Interval;
 using chain::Rules;
 using chain::Stretch;
 using chain::Sweep;
 
 constexpr int sweeps_at_once = 16 * chain::Line::most_sweeps;
+
+// Where the smallest bottleneck lies, as far as sweeps have answer.
+class Interval {
+public:
+    // total, largest: loads of the chain and of an item of it.
+    Interval(const Rules& rules, std::int64_t total, std::int64_t largest)
+        : low_(std::max(rules.targets.least(total), Int128{largest})),
+          high_(rules.targets.bottleneck_of_any(total)),
+          // Unless a limit is in the way, parts that are complete with this bottleneck hold no less than their shares.
+          enough_(std::min(high_, rules.targets.least(total) + rules.targets.bottleneck_of_any(largest + 1))) {}
+
+    // Bottlenecks to be tried next, ascending, `count` of them; at first at least two, the last one so large that it
+    // fits unless nothing does.
+    std::vector<Int128> candidates(int count) const {
+        std::vector<Int128> all;
+        const int spread = fits_ ? count : std::max(1, count - 1);
+        const Int128 end = fits_ ? high_ : std::max(low_, enough_);
+        for (int k = 0; k < spread; ++k)
+            all.push_back(fits_ || count == 1 ? low_ + (end - low_) * (2 * k + 1) / (2 * spread)
+                                              : low_ + (end - low_) * (k + 1) / spread);
+        if (!fits_) all.push_back(std::max(low_, high_));
+        return all;
+    }
+    // Result of one of them.
+    void learn(Int128 bottleneck, const chain::ProbeResult& verdict) {
+        if (verdict.fits) high_ = std::max(low_, std::min(fits_ ? high_ : bottleneck, verdict.reached)), fits_ = true;
+        else low_ = std::max(low_, std::max(bottleneck + 1, std::min(verdict.next, fits_ ? high_ : verdict.next)));
+    }
+    bool fits() const { return fits_; }
+    bool found() const { return fits_ && low_ >= high_; }
+    Int128 high() const { return high_; }
+
+    // As one member knows it, on all of them. Collective.
+    void share(const Team& team, int from) {
+        std::array<std::int64_t, 5> words{};
+        if (team.rank() == from) {
+            std::memcpy(&words[0], &low_, sizeof low_);
+            std::memcpy(&words[2], &high_, sizeof high_);
+            words[4] = fits_;
+        }
+        team.sum(words);
+        std::memcpy(&low_, &words[0], sizeof low_);
+        std::memcpy(&high_, &words[2], sizeof high_);
+        fits_ = words[4] != 0;
+    }
+
+private:
+    Int128 low_, high_, enough_;  // nothing below `low` fits
+    bool fits_ = false;           // `high` is known to fit
+};
 
 // Sums of the chain before a leader's stretch, and of the whole chain.
 struct Surroundings {
@@ -84,7 +133,7 @@ public:
 private:
     int rank() const { return team_.rank(); }
     int middle() const { return (team_.size() - 1) / 2; }
-    Range all() const { return {0, team_.size()}; }
+    IndexRange all() const { return {0, team_.size()}; }
     void went_through(std::int64_t parts) const { meter_.part(RoundPart::chain, parts, 0); }
 
     std::vector<Sweep> begin(std::span<const Int128> bottlenecks, bool upwards) const {
@@ -137,7 +186,7 @@ private:
                                            : around_.last_ends;
         const std::int64_t shares_end = shares_up_to(last_ends);
         const std::int64_t known = std::min(earliest.first, shares_end);
-        const auto recorded = static_cast<std::int64_t>(earliest.at.size());
+        const auto recorded = std::ssize(earliest.at);
         Stretch::Ends latest;
         latest.first = std::min(earliest.first - recorded, shares_up_to(around_.last_ends));
         for (std::int64_t p = latest.first; p < known; ++p) {
@@ -190,7 +239,7 @@ Stretch::Ends ends_of(const Team& leaders, const ChainItems& items, const Rules&
 }
 
 // The parts that have some of these items, which lie in a stretch with these ends.
-ChainCuts cuts_between(const Stretch::Ends& ends, Range items) {
+ChainCuts cuts_between(const Stretch::Ends& ends, IndexRange items) {
     if (items.size() == 0) return {};
     auto next = std::upper_bound(ends.at.begin(), ends.at.end(), items.begin);
     ChainCuts cuts{ends.first + (next - ends.at.begin()), {}};
@@ -219,7 +268,7 @@ std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t 
     const Stretch::Ends ends = ends_of(SerialTeam{}, items, rules_of(parts, limit, targets), no_meter);
     std::vector<std::int64_t> cuts{0};
     cuts.insert(cuts.end(), ends.at.begin(), ends.at.end());
-    cuts.resize(parts + 1, static_cast<std::int64_t>(items.load.size()));  // what is left is the next part's
+    cuts.resize(parts + 1, std::ssize(items.load));  // what is left is the next part's
     return cuts;
 }
 
@@ -243,11 +292,11 @@ ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t
             smallest_limit = e.smallest;
         }
     }
-    std::vector<std::int64_t> told{smallest_limit, ends.first};
-    told.insert(told.end(), ends.at.begin(), ends.at.end());
-    told = from_first(block, std::move(told));
-    if (told[0] > 0) throw Infeasible(parts, limit, told[0]);
-    ends = {told[1], {told.begin() + 2, told.end()}};
+    std::vector<std::int64_t> answer{smallest_limit, ends.first};
+    answer.insert(answer.end(), ends.at.begin(), ends.at.end());
+    answer = from_first(block, std::move(answer));
+    if (answer[0] > 0) throw Infeasible(parts, limit, answer[0]);
+    ends = {answer[1], {answer.begin() + 2, answer.end()}};
     return cuts_between(ends, {begin, begin + std::ssize(mine.load)});
 }
 

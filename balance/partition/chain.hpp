@@ -27,10 +27,8 @@ struct Infeasible : std::runtime_error {
 /// Cuts the chain into `parts` runs. The largest load of a run, divided by the run's target, becomes as small as
 /// possible. No run is larger than `limit` (0: no limit). If the optimum leaves freedom, cuts lie nearest to the shares
 /// of the targets. So they move little when loads change little.
-///
 /// targets: target of each part. With unequal targets the optimum is exact up to one unit of load of the part with the
 /// largest target.
-///
 /// Returns parts + 1 positions; a run may be empty. Costs O(parts) a probe for each part's search near its last place,
 /// some 25 probes. Throws Infeasible when the limit can't be met.
 std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit = 0,
@@ -46,12 +44,9 @@ struct ChainCuts {
 
 /// The same cuts of a chain that is spread over the members, in their order. Each member learns of the parts of its own
 /// items. Collective; throws on all members alike.
-///
 /// begin: the place of the member's first item in the chain.
-///
 /// leaders: number of members, from 1 to team.size(), that collect the items and find the cuts together. If targets are
 /// unequal, each leader holds the targets of all parts meanwhile.
-///
 /// meter: hears of RoundPart::chain, with the items of a leader and the parts that its sweeps go through.
 ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t begin, std::int64_t parts,
                           std::int64_t limit, const PartTargets& targets, int leaders, const Meter& meter = no_meter);

@@ -11,7 +11,7 @@ constexpr std::size_t message_bytes = sizeof(Sweep) * Line::most_sweeps;
 
 }  // namespace
 
-void Line::lead_to(int member, std::int64_t messages, Range members) {
+void Line::lead_to(int member, std::int64_t messages, IndexRange members) {
     target_ = member;
     members_ = members;
     std::array<std::vector<Part>, 2> sent, received;

@@ -24,11 +24,12 @@ public:
     explicit Line(const Team& team) : team_(team), channels_{team.channel(), team.channel()} {}
     /// From now on sweeps go towards `member`, which is one of `members`, in so many messages from each neighbour;
     /// other members send and receive none. Collective, over the whole team.
-    void lead_to(int member, std::int64_t messages, Range members);
+    void lead_to(int member, std::int64_t messages, IndexRange members);
     /// Whether sweeps come from this neighbour; from one that does not exist none come.
     bool comes_from(int neighbour) const {
         const int rank = team_.rank();
-        return takes_part(rank) && takes_part(neighbour) && (neighbour < rank ? rank <= target_ : rank >= target_);
+        return members_.contains(rank) && members_.contains(neighbour) &&
+               (neighbour < rank ? rank <= target_ : rank >= target_);
     }
     /// The next message from a neighbour: most_sweeps sweeps, of which the last ones mean nothing where fewer were
     /// sent. The message after this one may come while the member goes through these.
@@ -39,8 +40,7 @@ public:
     void finish();
 
 private:
-    bool takes_part(int member) const { return member >= members_.begin && member < members_.end; }
-    bool sends() const { return takes_part(team_.rank()) && team_.rank() != target_; }
+    bool sends() const { return members_.contains(team_.rank()) && team_.rank() != target_; }
     int onwards() const { return team_.rank() < target_ ? team_.rank() + 1 : team_.rank() - 1; }
     // A member has another channel for each of its two neighbours.
     std::size_t channel_of(int neighbour) const {
@@ -55,7 +55,7 @@ private:
     std::vector<std::byte> sent_;
     Channel* sending_ = nullptr;
     int target_ = 0;
-    Range members_;
+    IndexRange members_;
 };
 
 }  // namespace balance::chain

@@ -51,6 +51,15 @@ struct Sums {
     }
 };
 
+// The part whose load over its target is the largest or the smallest. Products tell, because targets are above 0.
+struct Extreme {
+    std::int64_t part = -1, load = 0, target = 1;
+    template <class Before>
+    void take(std::int64_t p, std::int64_t l, std::int64_t t, Before before) {
+        if (part < 0 || before(Int128{load} * t, Int128{l} * target)) part = p, load = l, target = t;
+    }
+};
+
 }  // namespace
 
 Targets::Targets(const PartTargets& targets, std::int64_t parts) : sum_(parts) {
@@ -75,9 +84,9 @@ Targets::Targets(const PartTargets& targets, std::int64_t parts) : sum_(parts) {
     sum_ = usual_ * (parts - std::ssize(others)) + sums_.back();
 }
 
-Verdict meet(const Sweep& up, const Sweep& down, const Rules& rules) {
+ProbeResult meet(const Sweep& up, const Sweep& down, const Rules& rules) {
     const auto needed = [&](std::int64_t p, std::int64_t load) { return rules.targets.bottleneck(p, load); };
-    Verdict result{up.part < down.part, std::max(up.reached, down.reached), std::min(up.next, down.next)};
+    ProbeResult result{up.part < down.part, std::max(up.reached, down.reached), std::min(up.next, down.next)};
     if (result.fits) {
         result.reached = std::max({result.reached, needed(up.part, up.load), needed(down.part, down.load)});
     } else if (up.part == down.part) {  // one part has what both hold
@@ -109,19 +118,6 @@ std::int64_t Stretch::below(Int128 share, std::int64_t before) const {
 std::int64_t Stretch::up(Sweep& sweep, Ends* ends, const Ends* latest) { return go<true>(sweep, ends, latest); }
 std::int64_t Stretch::down(Sweep& sweep, Ends* ends) { return go<false>(sweep, ends, nullptr); }
 
-namespace {
-
-// The part whose load over its target is the largest or the smallest. Products tell, because targets are above 0.
-struct Extreme {
-    std::int64_t part = -1, load = 0, target = 1;
-    template <class Before>
-    void take(std::int64_t p, std::int64_t l, std::int64_t t, Before before) {
-        if (part < 0 || before(Int128{load} * t, Int128{l} * target)) part = p, load = l, target = t;
-    }
-};
-
-}  // namespace
-
 template <bool upwards>
 std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
     const std::int64_t n = count(), first = s.part, no_part = upwards ? rules_->parts : -1;
@@ -145,7 +141,7 @@ std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
         if (limited) j = std::min(j, size.fitting(i, size(i) + rules_->limit - s.size, j));
         now_.at.push_back(j);
         const std::int64_t place = latest ? s.part - latest->first : 0;
-        const bool stops = latest && place < static_cast<std::int64_t>(latest->at.size()) && latest->at[place] <= j;
+        const bool stops = latest && place < std::ssize(latest->at) && latest->at[place] <= j;
         if (stops) j = std::max(latest->at[place], i);
         s.load += load(j) - load(i);
         if (limited) s.size += size(j) - size(i);

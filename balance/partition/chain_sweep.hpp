@@ -131,19 +131,19 @@ struct Sweep {
 };
 
 /// Result of a bottleneck.
-struct Verdict {
+struct ProbeResult {
     bool fits;
     Int128 reached;  ///< where it fits, the smallest bottleneck with the same cuts
     Int128 next;     ///< where it does not, the smallest one with other cuts
 };
 /// Result of a sweep from the first part on and one from the last part back. Together they have taken all items.
-Verdict meet(const Sweep& up, const Sweep& down, const Rules& rules);
+ProbeResult meet(const Sweep& up, const Sweep& down, const Rules& rules);
 
 /// Items of a chain that follow each other.
 class Stretch {
 public:
     Stretch(const ChainItems& items, const Rules& rules);
-    std::int64_t count() const { return static_cast<std::int64_t>(load_.size()) - 1; }
+    std::int64_t count() const { return std::ssize(load_) - 1; }
     std::int64_t load() const { return load_.back(); }
     std::int64_t last_load() const { return count() > 0 ? load_.back() - load_[count() - 1] : 0; }
     std::int64_t largest_load() const { return largest_load_; }

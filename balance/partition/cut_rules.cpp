@@ -11,13 +11,6 @@
 namespace balance {
 namespace {
 
-Box side_of(const Box& box, int axis, int lower, int upper) {
-    Box b = box;
-    b.lower[axis] = box.lower[axis] + lower;
-    b.upper[axis] = box.lower[axis] + upper;
-    return b;
-}
-
 // Part counts that fit both sides of a cut; empty (low > high) if none fit.
 struct Counts {
     std::int64_t low, high;
@@ -25,9 +18,9 @@ struct Counts {
 };
 
 // Part counts for the cuts of one node across one axis.
-class Fit {
+class PartCountLimits {
 public:
-    Fit(const CutNode& node, int axis, int width)
+    PartCountLimits(const CutNode& node, int axis, int width)
         : parts_(node.parts), extent_(node.box.extent(axis)), width_(width), across_(1) {
         for (int a = 0; a < 3; ++a)  // two dimensions have no width along z
             if (a != axis && (a < 2 || node.box.extent(2) > 1)) across_ *= node.box.extent(a) / width;
@@ -55,7 +48,7 @@ private:
 };
 
 bool can_split(const CutNode& node, int axis, int width) {
-    const Fit fit(node, axis, width);
+    const PartCountLimits fit(node, axis, width);
     for (int at = fit.first(); at <= fit.last(); ++at)
         if (!fit.at(at, true).empty()) return true;
     return false;
@@ -96,13 +89,11 @@ int CutRules::axis_for(const CutNode& node, Split& split) const {
 }
 
 // Looks at the places of a node's cut, given the loads below them.
-//
 // wanted: keep this count of parts on the lower side, 0 for any.
-//
 // free: any count, else 40 to 60 % of the parts.
-class CutRules::Search {
+class CutRules::PlaceSearch {
 public:
-    Search(const CutRules& rules, const CutNode& node, int axis, std::int64_t wanted, bool free, double total)
+    PlaceSearch(const CutRules& rules, const CutNode& node, int axis, std::int64_t wanted, bool free, double total)
         : shares_(rules.shares_),
           node_(node),
           fit_(node, axis, rules.width_),
@@ -155,15 +146,11 @@ public:
 private:
     const Shares& shares_;
     const CutNode& node_;
-    Fit fit_;
+    PartCountLimits fit_;
     std::int64_t wanted_;
     bool free_;
     double total_;
 };
-
-Lines Lines::whole(std::span<const std::int64_t> loads) {
-    return {loads, 0, 0, std::accumulate(loads.begin(), loads.end(), std::int64_t{0})};
-}
 
 // Where a cut balances best.
 CutRules::Place CutRules::best_place(const CutNode& node, int axis, const Lines& lines, std::int64_t wanted) {
@@ -181,7 +168,7 @@ CutRules::Place CutRules::best_place(const CutNode& node, int axis, const Lines&
     const int known = lines.first + static_cast<int>(lines.loads.size());
     Place best;
     for (const bool free : {false, true}) {
-        const Search search(*this, node, axis, wanted, free, total);
+        const PlaceSearch search(*this, node, axis, wanted, free, total);
         const int from = std::max(search.first(), lines.first), to = std::min(search.last(), known);
         if (from > to) break;
         const auto place_at = [&](auto at) {
@@ -190,7 +177,7 @@ CutRules::Place CutRules::best_place(const CutNode& node, int axis, const Lines&
         // Half of the load is a first guess.
         const auto first = below_.begin() + (from - lines.first), end = below_.begin() + (to + 1 - lines.first);
         const auto half = std::min(std::lower_bound(first, end, total / 2), end - 1);
-        const Search::Bounds most = search.bounds(place_at(half).worst);
+        const PlaceSearch::Bounds most = search.bounds(place_at(half).worst);
         const auto low = std::partition_point(first, end, [&](double below) { return total - below > most.right; }),
                    high = std::partition_point(low, end, [&](double below) { return !(below > most.left); });
         for (auto at = low; at != high; ++at)
@@ -200,7 +187,8 @@ CutRules::Place CutRules::best_place(const CutNode& node, int axis, const Lines&
     return best;
 }
 
-Range CutRules::window(const CutNode& node, const Split& split, std::span<const std::int64_t> bundles, int each) const {
+IndexRange CutRules::window(const CutNode& node, const Split& split, std::span<const std::int64_t> bundles,
+                            int each) const {
     const int extent = node.box.extent(split.axis);
     std::vector<double> below{0};  // of the places between bundles
     std::int64_t sum = 0;
@@ -209,18 +197,18 @@ Range CutRules::window(const CutNode& node, const Split& split, std::span<const 
     const auto place = [&](std::size_t k) { return std::min(static_cast<int>(k) * each, extent); };
     // As cut() and best_place() go on: the first search that finds a place is the one that counts.
     const auto search = [&](std::int64_t wanted, bool free) {
-        return Search(*this, node, split.axis, wanted, free, below.back());
+        return PlaceSearch(*this, node, split.axis, wanted, free, below.back());
     };
     const std::int64_t wanted = kept_left(node, split);
-    const Search chosen = wanted > 0 && search(wanted, true).fits_somewhere() ? search(wanted, true)
-                          : search(0, false).fits_somewhere()                 ? search(0, false)
-                                                                              : search(0, true);
+    const PlaceSearch chosen = wanted > 0 && search(wanted, true).fits_somewhere() ? search(wanted, true)
+                               : search(0, false).fits_somewhere()                 ? search(0, false)
+                                                                                   : search(0, true);
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < below.size(); ++k)
         if (place(k) >= chosen.first() && place(k) <= chosen.last())
             least = std::min(least, chosen.at(place(k), below[k]).worst);
     if (least == std::numeric_limits<double>::infinity()) return {0, extent};
-    const Search::Bounds most = chosen.bounds(least);
+    const PlaceSearch::Bounds most = chosen.bounds(least);
     std::size_t low = 0, high = below.size() - 1;
     while (low + 1 < high && below.back() - below[low + 1] > most.right) ++low;
     while (high - 1 > low && below[high - 1] > most.left) --high;
@@ -233,9 +221,10 @@ std::array<CutNode, 2> CutRules::cut(const CutNode& node, Split& split, const Li
     if (const std::int64_t wanted = kept_left(node, split)) place = best_place(node, axis, lines, wanted);
     if (place.at < 0) place = best_place(node, axis, lines, 0);
     split.left = static_cast<std::int32_t>(place.left);
-    return {CutNode{side_of(node.box, axis, 0, place.at), place.left, node.id + 1, node.first_leaf},
-            CutNode{side_of(node.box, axis, place.at, node.box.extent(axis)), node.parts - place.left,
-                    node.id + 2 * place.left, node.first_leaf + place.left}};
+    const int lower = node.box.lower[axis], at = lower + place.at, upper = node.box.upper[axis];
+    return {CutNode{slab(node.box, axis, lower, at), place.left, node.id + 1, node.first_leaf},
+            CutNode{slab(node.box, axis, at, upper), node.parts - place.left, node.id + 2 * place.left,
+                    node.first_leaf + place.left}};
 }
 
 void CutRules::cut_below(const CutNode& node, const SummedArea& load, std::span<Split> splits, std::span<Box> parts) {

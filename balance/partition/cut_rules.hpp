@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct CutNode {
     Box box;
     std::int64_t parts, id, first_leaf;  ///< id in preorder
 
-    Range ids() const { return {id, id + 2 * parts - 1}; }  ///< of the node and all below it
+    IndexRange ids() const { return {id, id + 2 * parts - 1}; }  ///< of the node and all below it
 };
 
 /// A node with more lines of cells than this may be cut with few of them known. The loads below each place are then
@@ -33,7 +34,9 @@ struct Lines {
     std::int64_t total = 0;               ///< the sum over all
 
     /// All of them.
-    static Lines whole(std::span<const std::int64_t> loads);
+    static Lines whole(std::span<const std::int64_t> loads) {
+        return {loads, 0, 0, std::accumulate(loads.begin(), loads.end(), std::int64_t{0})};
+    }
 };
 
 /// The rules of one bisection: as bisect() says.
@@ -55,7 +58,7 @@ public:
     std::array<CutNode, 2> cut(const CutNode& node, Split& split, const Lines& lines);
     /// The lines [begin, end) of a node that can have the best cut. bundles: the loads of its lines in bundles of
     /// `each`. The last bundle may be smaller.
-    Range window(const CutNode& node, const Split& split, std::span<const std::int64_t> bundles, int each) const;
+    IndexRange window(const CutNode& node, const Split& split, std::span<const std::int64_t> bundles, int each) const;
     /// Everything at a node and below it. load: of its cells at least. splits: of node.ids(). parts: gets the boxes of
     /// its parts.
     void cut_below(const CutNode& node, const SummedArea& load, std::span<Split> splits, std::span<Box> parts);
@@ -79,7 +82,7 @@ private:
         int at = -1;
         std::int64_t left = 0;
     };
-    class Search;
+    class PlaceSearch;
     Place best_place(const CutNode& node, int axis, const Lines& lines, std::int64_t wanted);
 
     CutNode root_;

@@ -5,48 +5,38 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "balance/grid/for_each.hpp"
 #include "balance/partition/region.hpp"
 
 namespace balance {
 namespace {
 
-void add_even_parts(const Box& box, std::int64_t parts, std::vector<Box>& found) {
-    if (parts == 1) return found.push_back(box);
-    const EvenCut cut = even_cut(box, parts);
-    add_even_parts(cut.lower, cut.left, found);
-    add_even_parts(cut.upper, parts - cut.left, found);
-}
-
-}  // namespace
-
-namespace {
-
-void require_cells(const Grid& grid, std::int64_t processes) {
-    if (processes < 1 || processes > grid.box().cells())
-        throw std::invalid_argument("cannot split " + std::to_string(grid.box().cells()) + " cells over " +
-                                    std::to_string(processes) + " processes");
+// The side of tiles, a sixth more or less than wanted, whose last tile along an axis is most like the others.
+int most_even(int cells, int wanted) {
+    const auto unlike = [cells](int side) { return std::min(cells % side, side - cells % side); };
+    int best = wanted;
+    for (int off = 1; off <= wanted / 6; ++off)
+        for (const int side : {wanted - off, wanted + off})
+            if (unlike(side) < unlike(best)) best = side;
+    return best;
 }
 
 }  // namespace
 
 std::vector<Box> even_partition(const Grid& grid, std::int64_t processes) {
-    require_cells(grid, processes);
-    std::vector<Box> patches;
-    patches.reserve(processes);
-    add_even_parts(grid.box(), processes, patches);
-    return patches;
+    return even_processes(grid, processes, {0, processes}).boxes;
 }
 
-ProcessBoxes even_processes(const Grid& grid, std::int64_t processes, Range some) {
-    require_cells(grid, processes);
+ProcessBoxes even_processes(const Grid& grid, std::int64_t processes, IndexRange some) {
+    if (processes < 1 || processes > grid.box().cells())
+        throw std::invalid_argument("cannot split " + std::to_string(grid.box().cells()) + " cells over " +
+                                    std::to_string(processes) + " processes");
     ProcessBoxes even;
     for (std::int64_t p = some.begin; p < some.end; ++p) even.add(p, std::array{even_part(grid.box(), processes, p)});
     return even;
@@ -93,30 +83,13 @@ std::vector<Box> split_into_tiles(const Box& box, TileShape shape) {
         return at;
     };
     const std::vector<int> x = cuts(0), y = cuts(1), z = cuts(2);
+    const auto ends = [](const std::vector<int>& at) { return static_cast<int>(at.size()) - 1; };
     std::vector<Box> tiles;
-    for (std::size_t i = 0; i + 1 < x.size(); ++i)
-        for (std::size_t j = 0; j + 1 < y.size(); ++j)
-            for (std::size_t k = 0; k + 1 < z.size(); ++k)
-                tiles.push_back({{x[i], y[j], z[k]}, {x[i + 1], y[j + 1], z[k + 1]}});
+    for_each_cell({{0, 0, 0}, {ends(x), ends(y), ends(z)}}, [&](int i, int j, int k) {
+        tiles.push_back({{x[i], y[j], z[k]}, {x[i + 1], y[j + 1], z[k + 1]}});
+    });
     return tiles;
 }
-
-namespace {
-
-// The side of tiles, a sixth more or less than wanted, whose last tile along an axis is most like the others.
-int most_even(int cells, int wanted) {
-    const auto unlike = [cells](int side) {
-        const int rest = cells % side;
-        return std::min(rest, side - rest);
-    };
-    int best = wanted;
-    for (int off = 1; off <= wanted / 6; ++off)
-        for (const int side : {wanted - off, wanted + off})
-            if (unlike(side) < unlike(best)) best = side;
-    return best;
-}
-
-}  // namespace
 
 TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads) {
     constexpr std::int64_t tiles_a_thread = 8;
@@ -140,8 +113,7 @@ TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads
 bool is_partition_of(const Partition& partition, const Grid& grid) {
     const std::vector<Box>& boxes = partition.boxes;
     const std::vector<std::int64_t>& first = partition.first;
-    if (first.size() < 2 || first.front() != 0 || first.back() != static_cast<std::int64_t>(boxes.size()) ||
-        !std::is_sorted(first.begin(), first.end()))
+    if (first.size() < 2 || first.front() != 0 || first.back() != std::ssize(boxes) || !std::ranges::is_sorted(first))
         return false;
     std::int64_t cells = 0;
     for (const Box& b : boxes) {
@@ -150,38 +122,13 @@ bool is_partition_of(const Partition& partition, const Grid& grid) {
         if (cells > grid.box().cells()) return false;
     }
     if (cells != grid.box().cells()) return false;
-    if (grid.dimensions == 3) {
-        const BoxIndex index(grid.box(), boxes);
-        for (std::size_t i = 0; i < boxes.size(); ++i) {
-            bool alone = true;
-            index.for_each_in(boxes[i],
-                              [&](std::int32_t k, const Box&) { alone = alone && static_cast<std::size_t>(k) == i; });
-            if (!alone) return false;
-        }
-        return true;
-    }
-    // As many cells as the grid: they fill it unless two boxes meet. A line sweeps along x over the boxes that it cuts,
-    // which lie side by side along y; at each place boxes end before others begin.
-    struct Event {
-        int x;
-        bool begins;
-        const Box* box;
-    };
-    std::vector<Event> events;
-    for (const Box& b : boxes) events.push_back({b.lower[0], true, &b}), events.push_back({b.upper[0], false, &b});
-    std::sort(events.begin(), events.end(),
-              [](const Event& a, const Event& b) { return std::pair(a.x, a.begins) < std::pair(b.x, b.begins); });
-    std::map<int, int> cut;  // lower end along y to upper end
-    for (const Event& e : events) {
-        const int lower = e.box->lower[1], upper = e.box->upper[1];
-        if (!e.begins) {
-            cut.erase(lower);
-            continue;
-        }
-        const auto next = cut.lower_bound(lower);
-        if (next != cut.end() && next->first < upper) return false;
-        if (next != cut.begin() && std::prev(next)->second > lower) return false;
-        cut.emplace(lower, upper);
+    // As many cells as the grid: they fill it unless two boxes meet.
+    const BoxIndex index(grid.box(), boxes);
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+        bool alone = true;
+        index.for_each_in(boxes[i],
+                          [&](std::int32_t k, const Box&) { alone = alone && static_cast<std::size_t>(k) == i; });
+        if (!alone) return false;
     }
     return true;
 }
@@ -260,7 +207,7 @@ Decomposition::Tiles Decomposition::cut(std::int64_t process) const {
 
 std::vector<Box> Decomposition::tiles_of_rank(int rank) const {
     std::vector<Box> all;
-    const Range mine = processes_of(rank);
+    const IndexRange mine = processes_of(rank);
     for (std::int64_t p = mine.begin; p < mine.end; ++p) all.insert(all.end(), tiles_of(p).begin(), tiles_of(p).end());
     return all;
 }

@@ -39,7 +39,7 @@ Partition one_box_each(std::vector<Box> boxes);
 /// the order of the recursion. Throws std::invalid_argument when there are more processes than cells.
 std::vector<Box> even_partition(const Grid& grid, std::int64_t processes);
 /// Some of its processes, found without making the others. Throws as it.
-ProcessBoxes even_processes(const Grid& grid, std::int64_t processes, Range some);
+ProcessBoxes even_processes(const Grid& grid, std::int64_t processes, IndexRange some);
 
 /// Cells of a tile along each axis; in two dimensions z means nothing.
 using TileShape = std::array<int, 3>;
@@ -89,7 +89,7 @@ public:
         return id.tile < tiles.on_cpu ? -1 : tiles.accelerator[id.tile - tiles.on_cpu];
     }
     int rank_of(std::int64_t process) const { return hosts_.member_of(process); }
-    Range processes_of(int rank) const { return hosts_.processes_of(rank); }
+    IndexRange processes_of(int rank) const { return hosts_.processes_of(rank); }
     std::span<const Box> boxes_of(std::int64_t process) const { return known_.of(place_of(process)); }
     /// Tiles of a process, in their order.
     const std::vector<Box>& tiles_of(std::int64_t process) const { return of(process).index.boxes(); }

@@ -24,8 +24,8 @@ public:
 
     int members() const { return members_; }
     std::int64_t processes() const { return processes_; }
-    Range processes_of(int member) const {
-        return first_ ? Range{(*first_)[member], (*first_)[member + 1]} : block(processes_, member, members_);
+    IndexRange processes_of(int member) const {
+        return first_ ? IndexRange{(*first_)[member], (*first_)[member + 1]} : block(processes_, member, members_);
     }
     int member_of(std::int64_t process) const {
         return static_cast<int>(first_ ? std::upper_bound(first_->begin(), first_->end(), process) - first_->begin() - 1

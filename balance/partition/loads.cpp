@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "balance/partition/loads.hpp"
 
+#include "balance/grid/for_each.hpp"
+
 namespace balance {
 namespace {
 
@@ -9,11 +11,7 @@ std::vector<std::int64_t> by_block(const Team& team, const Grid& grid, std::span
     const Box blocks = BlockLoads::blocks_of(grid, side), home = Homes{grid, team.size()}.of(team.rank());
     std::vector<std::int64_t> sums(blocks.cells(), 0);
     const std::int64_t* next = load.data();
-    for (int x = home.lower[0]; x < home.upper[0]; ++x)
-        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
-            std::int64_t* line = &sums[place_in(blocks, x / side, y / side)];
-            for (int z = home.lower[2]; z < home.upper[2]; ++z) line[z / side] += *next++;
-        }
+    for_each_cell(home, [&](int x, int y, int z) { sums[place_in(blocks, x / side, y / side, z / side)] += *next++; });
     team.sum(sums);
     return sums;
 }
@@ -30,18 +28,6 @@ BlockLoads::BlockLoads(const Grid& grid, std::span<const std::int64_t> blocks, i
         scale_[a] = last == side ? side : side * last;
         if (blocks_.upper[a] == 1) scale_[a] = last;
     }
-}
-
-Box BlockLoads::blocks_of(const Grid& grid, int side) {
-    Box blocks;
-    for (int a = 0; a < 3; ++a) blocks.upper[a] = (grid.cells[a] + side - 1) / side;
-    return blocks;
-}
-
-int BlockLoads::side_for(const Grid& grid, std::int64_t most) {
-    int side = 1;
-    while (blocks_of(grid, side).cells() > most) ++side;
-    return side;
 }
 
 // The load of all cells before `corner` on every axis, times the product of the scales: linear along each axis between

@@ -46,9 +46,17 @@ public:
     std::int64_t of(const Box& box) const override;
 
     /// The side of blocks of which there are at most `most` in the grid.
-    static int side_for(const Grid& grid, std::int64_t most);
+    static int side_for(const Grid& grid, std::int64_t most) {
+        int side = 1;
+        while (blocks_of(grid, side).cells() > most) ++side;
+        return side;
+    }
     /// The blocks as cells of a grid of their own.
-    static Box blocks_of(const Grid& grid, int side);
+    static Box blocks_of(const Grid& grid, int side) {
+        Box blocks;
+        for (int a = 0; a < 3; ++a) blocks.upper[a] = (grid.cells[a] + side - 1) / side;
+        return blocks;
+    }
 
 private:
     __extension__ using Wide = __int128;

@@ -12,7 +12,7 @@
 namespace balance {
 namespace {
 
-// Calls visit(box) for a box with a halo, clipped to the grid, and for its images that meet the grid.
+// Calls visit(box) for a box with a halo, clipped to the grid, and for owned images that meet the grid.
 template <class Visit>
 void for_each_part(const Grid& grid, const Box& box, int width, Visit visit) {
     const Box wide = with_halo(box, halo_of(grid, width));
@@ -37,11 +37,11 @@ ProcessBoxes owners_of(const Grid& grid, const ProcessBoxes& known, std::span<co
     for (const Box& b : boxes) for_each_part(grid, b, width, [&](const Box& there) { wanted.push_back(there); });
     ProcessBoxes found;
     for (std::int64_t i = 0; i < known.size(); ++i) {
-        const std::span<const Box> its = known.of(i);
-        if (std::ranges::any_of(its, [&](const Box& b) {
+        const std::span<const Box> owned = known.of(i);
+        if (std::ranges::any_of(owned, [&](const Box& b) {
                 return std::ranges::any_of(wanted, [&](const Box& w) { return meet(b, w); });
             }))
-            found.add(known.processes[i], its);
+            found.add(known.processes[i], owned);
     }
     return found;
 }
@@ -49,11 +49,11 @@ ProcessBoxes owners_of(const Grid& grid, const ProcessBoxes& known, std::span<co
 }  // namespace
 
 ProcessBoxes around_home(const Team& team, const Grid& grid, const ProcessBoxes& hosted) {
-    std::vector<Parcel<std::int32_t>> told;
+    std::vector<Parcel<std::int32_t>> parcels;
     for (const int home : homes_of({grid, team.size()}, hosted.boxes, 1))
-        if (home != team.rank()) told.push_back({home, to_words(hosted)});
+        if (home != team.rank()) parcels.push_back({home, to_words(hosted)});
     std::vector<ProcessBoxes> known{hosted};
-    for (const Parcel<std::int32_t>& p : deliver(team, told)) known.push_back(from_words(p.list));
+    for (const Parcel<std::int32_t>& p : deliver(team, parcels)) known.push_back(from_words(p.list));
     return united(known);
 }
 

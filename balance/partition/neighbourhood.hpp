@@ -16,9 +16,7 @@ ProcessBoxes around_home(const Team& team, const Grid& grid, const ProcessBoxes&
 
 /// The processes that own a cell of `boxes` or a cell at most `width` cells away, and perhaps others. Periodic
 /// neighbours count. Collective.
-///
 /// boxes: any boxes in the grid.
-///
 /// at_home: results of around_home(), one for each partition in question. The answers come in their order.
 std::vector<ProcessBoxes> around_boxes(const Team& team, const Grid& grid, std::span<const ProcessBoxes> at_home,
                                        std::span<const Box> boxes, int width);

@@ -78,16 +78,16 @@ struct BoxOf {
 // of their processes.
 ProcessBoxes at_hosts(const PartitionInput& in, std::vector<BoxOf> boxes) {
     boxes = deliver_each(in.team, std::move(boxes), [&](const BoxOf& b) { return in.hosts.member_of(b.process); });
-    const Range mine = in.hosts.processes_of(in.team.rank());
+    const IndexRange mine = in.hosts.processes_of(in.team.rank());
     ProcessBoxes hosted;
     hosted.processes.reserve(mine.size());
     hosted.first.reserve(mine.size() + 1);
     hosted.boxes.reserve(boxes.size());
-    std::vector<Box> its;
+    std::vector<Box> owned;
     auto next = boxes.begin();
     for (std::int64_t p = mine.begin; p < mine.end; ++p) {
-        for (its.clear(); next != boxes.end() && next->process == p; ++next) its.push_back(next->box);
-        hosted.add(p, its);
+        for (owned.clear(); next != boxes.end() && next->process == p; ++next) owned.push_back(next->box);
+        hosted.add(p, owned);
     }
     return hosted;
 }

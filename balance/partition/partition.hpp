@@ -20,9 +20,10 @@
 
 namespace balance {
 
-enum class Order { morton, hilbert, tree };
-constexpr auto words_of(Order) {
-    return std::to_array<Word<Order>>({{Order::morton, "morton"}, {Order::hilbert, "hilbert"}, {Order::tree, "tree"}});
+enum class PatchOrder { morton, hilbert, tree };
+constexpr auto words_of(PatchOrder) {
+    return std::to_array<Word<PatchOrder>>(
+        {{PatchOrder::morton, "morton"}, {PatchOrder::hilbert, "hilbert"}, {PatchOrder::tree, "tree"}});
 }
 /// Where the chain may be cut: between whole patches (Liu et al. 2015), between one-cell-wide strips of a patch,
 /// anywhere.
@@ -35,7 +36,7 @@ constexpr auto words_of(CutAt) {
 struct PartitionOptions {
     std::string kind = "chain";
     std::int64_t processes = 1;
-    Order order = Order::morton;
+    PatchOrder order = PatchOrder::morton;
     CutAt cut = CutAt::strips;
     std::int64_t patches_per_process = 4;  ///< Fewer if the grid can't hold so many of the minimum width.
     int min_width = 1;                     ///< Smallest width of a patch, cells.
@@ -58,13 +59,9 @@ struct PartitionInput {
 
 /// Returns the processes that this member hosts, with their cells. whole() makes one partition of them. Collective,
 /// with the same cells for each process on any number of members.
-///
 /// load: loads of the cells of this member's home, integers in any unit.
-///
 /// size: particles of each cell (empty without a limit).
-///
 /// memory: see bisect(). Keep it from one balancing to the next.
-///
 /// Throws on all members alike. Infeasible: the limit can't be met (only kind chain has a limit).
 /// std::invalid_argument: the kind is unknown or was not built, or targets are of another number of processes.
 ProcessBoxes make_partition(const PartitionInput& input, const PartitionOptions& options, Scattered<Split>& memory);

@@ -22,7 +22,7 @@ using Point = std::array<std::uint32_t, 3>;
 // A curve through points at half a cell's distance, so that the centres of all boxes of cells are among them.
 class Curve {
 public:
-    Curve(const Grid& grid, Order order) : order_(order), dimensions_(grid.dimensions) {
+    Curve(const Grid& grid, PatchOrder order) : order_(order), dimensions_(grid.dimensions) {
         for (int a = 0; a < dimensions_; ++a) end_[a] = 2 * std::int64_t{grid.cells[a]};
         while (std::int64_t{1} << levels_ < *std::max_element(end_.begin(), end_.end())) ++levels_;
     }
@@ -32,8 +32,8 @@ public:
         return at;
     }
     std::uint64_t key(const Point& at) const {
-        if (dimensions_ == 3) return order_ == Order::morton ? morton_key(at) : hilbert_key(at);
-        return order_ == Order::morton ? morton_key(at[0], at[1]) : hilbert_key(at[0], at[1]);
+        if (dimensions_ == 3) return order_ == PatchOrder::morton ? morton_key(at) : hilbert_key(at);
+        return order_ == PatchOrder::morton ? morton_key(at[0], at[1]) : hilbert_key(at[0], at[1]);
     }
     // The member to which a point belongs: along the curve members follow each other, each with about as many points.
     // Points of a square (or cube) go together when it is small against the share of a member.
@@ -64,7 +64,7 @@ private:
         return points;
     }
 
-    Order order_;
+    PatchOrder order_;
     int dimensions_, levels_ = 0;  // a square of 2^levels_ points a side holds all
     std::array<std::int64_t, 3> end_{1, 1, 1};
 };
@@ -89,8 +89,8 @@ std::vector<std::uint32_t> ascending(std::span<const std::uint64_t> keys) {
 
 // This member's share of all patches along the curve. Leaves arrive in the order of the recursion, which so decides
 // between equal keys.
-std::vector<Box> sorted_patches(const Team& team, const Grid& grid, Leaves leaves, Order order) {
-    if (order == Order::tree) return leaves.boxes;
+std::vector<Box> sorted_patches(const Team& team, const Grid& grid, Leaves leaves, PatchOrder order) {
+    if (order == PatchOrder::tree) return leaves.boxes;
     const Curve curve(grid, order);
     const std::vector<Box> boxes = deliver_each(
         team, std::move(leaves.boxes), [&](const Box& b) { return curve.member_of(Curve::centre(b), team.size()); });
@@ -126,7 +126,8 @@ void PatchRow::add_boxes(std::int64_t begin, std::int64_t end, std::vector<Box>&
     add_cells(patch_, axes_, begin * each, end * each, boxes);
 }
 
-Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std::int64_t all, Order order, CutAt cut) {
+Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std::int64_t all, PatchOrder order,
+                         CutAt cut) {
     Patches patches;
     for (const Box& b : sorted_patches(team, grid, std::move(leaves), order)) {
         patches.mine.push_back({patches.items, b});

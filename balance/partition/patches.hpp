@@ -41,10 +41,11 @@ struct Patches {
     std::int64_t items = 0;   ///< of the whole chain
 };
 
-/// Orders patches along the curve through their centres, or as they are (Order::tree), and deals them to the members.
-/// All members would wait for a member with many items or many parts of the chain. All patches have about the same
-/// load, so many patches mean many parts. Each member gets at most about twice its share of the items, and twice its
-/// share of the patches. all: number of all patches. Collective; the same chain for any number of members.
-Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std::int64_t all, Order order, CutAt cut);
+/// Orders patches along the curve through their centres, or as they are (PatchOrder::tree), and deals them to the
+/// members. All members would wait for a member with many items or many parts of the chain. All patches have about the
+/// same load, so many patches mean many parts. Each member gets at most about twice its share of the items, and twice
+/// its share of the patches. all: number of all patches. Collective; the same chain for any number of members.
+Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std::int64_t all, PatchOrder order,
+                         CutAt cut);
 
 }  // namespace balance

@@ -17,7 +17,7 @@ namespace {
 // Calls visit(id, cells) for each tile of a rank.
 template <class Visit>
 void for_each_tile_of(const Decomposition& decomposition, int rank, Visit visit) {
-    const Range mine = decomposition.processes_of(rank);
+    const IndexRange mine = decomposition.processes_of(rank);
     for (std::int64_t p = mine.begin; p < mine.end; ++p) {
         const std::vector<Box>& tiles = decomposition.tiles_of(p);
         for (int t = 0; t < static_cast<int>(tiles.size()); ++t) visit(TileId{p, t}, tiles[t]);
@@ -43,7 +43,7 @@ public:
 
 private:
     Plan plan_;
-    std::map<int, Link<Move>> links_;
+    std::map<int, PeerMoves<Move>> links_;
 };
 
 // The cells of an image of the box that tile `id` of `rank` sees, and the cells of the tile that the tiles there see.

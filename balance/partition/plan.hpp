@@ -27,8 +27,8 @@ struct Move {
 
 /// The moves of one rank. Each list of moves is in ascending order of Move.
 struct Plan {
-    std::vector<Move> local;        ///< moves from a tile of this rank to a tile of this rank
-    std::vector<Link<Move>> links;  ///< moves to and from each other rank, in ascending order of ranks
+    std::vector<Move> local;             ///< moves from a tile of this rank to a tile of this rank
+    std::vector<PeerMoves<Move>> links;  ///< moves to and from each other rank, in ascending order of ranks
 };
 
 /// The plan that copies the contents of cells into the halo of each tile of `rank`. The halo is `width` cells wide

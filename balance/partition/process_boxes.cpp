@@ -6,22 +6,11 @@
 
 namespace balance {
 
-void ProcessBoxes::add(std::int64_t process, std::span<const Box> its_boxes) {
-    processes.push_back(process);
-    boxes.insert(boxes.end(), its_boxes.begin(), its_boxes.end());
-    first.push_back(static_cast<std::int64_t>(boxes.size()));
-}
-
-std::int64_t ProcessBoxes::bytes() const {
-    return static_cast<std::int64_t>((processes.capacity() + first.capacity()) * sizeof(std::int64_t) +
-                                     boxes.capacity() * sizeof(Box));
-}
-
 namespace {
 
 constexpr int numbers_of_a_box = 6;
 
-ProcessBoxes processes_in(const Partition& partition, Range range) {
+ProcessBoxes processes_in(const Partition& partition, IndexRange range) {
     ProcessBoxes some;
     some.processes.reserve(range.size());
     some.first.reserve(range.size() + 1);

@@ -15,7 +15,7 @@ namespace balance {
 struct Partition {
     std::vector<Box> boxes;
     std::vector<std::int64_t> first;
-    std::int64_t processes() const { return static_cast<std::int64_t>(first.size()) - 1; }
+    std::int64_t processes() const { return std::ssize(first) - 1; }
     friend bool operator==(const Partition&, const Partition&) = default;
 };
 
@@ -25,13 +25,20 @@ struct ProcessBoxes {
     std::vector<std::int64_t> first{0};   ///< boxes of processes[i]: boxes[first[i]] .. boxes[first[i + 1]]
     std::vector<Box> boxes;
 
-    std::int64_t size() const { return static_cast<std::int64_t>(processes.size()); }
+    std::int64_t size() const { return std::ssize(processes); }
     std::span<const Box> of(std::int64_t place) const {
         return std::span(boxes).subspan(first[place], first[place + 1] - first[place]);
     }
     /// A process behind all others.
-    void add(std::int64_t process, std::span<const Box> its_boxes);
-    std::int64_t bytes() const;
+    void add(std::int64_t process, std::span<const Box> its_boxes) {
+        processes.push_back(process);
+        boxes.insert(boxes.end(), its_boxes.begin(), its_boxes.end());
+        first.push_back(std::ssize(boxes));
+    }
+    std::int64_t bytes() const {
+        return static_cast<std::int64_t>((processes.capacity() + first.capacity()) * sizeof(std::int64_t) +
+                                         boxes.capacity() * sizeof(Box));
+    }
     friend bool operator==(const ProcessBoxes&, const ProcessBoxes&) = default;
 };
 

@@ -78,18 +78,6 @@ std::int64_t ghosts_of(const Owners& owners, const LineOffsets<N>& lines) {
     return ghosts;
 }
 
-template <class T>
-double efficiency_of(std::span<const T> values, std::span<const double> speeds) {
-    double sum = 0, speed = 0, largest = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const double s = speeds.empty() ? 1.0 : speeds[i], value = static_cast<double>(values[i]);
-        sum += value;
-        speed += s;
-        largest = std::max(largest, value / s);
-    }
-    return efficiency(sum, speed, largest);
-}
-
 }  // namespace
 
 double efficiency(double sum, double capacity, double largest) { return largest > 0 ? sum / capacity / largest : 1.0; }
@@ -101,11 +89,18 @@ std::int64_t ghost_cells(const Owners& owners) {
 }
 
 double efficiency(std::span<const double> values, std::span<const double> speeds) {
-    return efficiency_of(values, speeds);
+    double sum = 0, speed = 0, largest = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double s = speeds.empty() ? 1.0 : speeds[i];
+        sum += values[i];
+        speed += s;
+        largest = std::max(largest, values[i] / s);
+    }
+    return efficiency(sum, speed, largest);
 }
 
 double efficiency(std::span<const std::int64_t> loads, std::span<const double> speeds) {
-    return efficiency_of(loads, speeds);
+    return efficiency(std::vector<double>(loads.begin(), loads.end()), speeds);
 }
 
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
@@ -114,11 +109,6 @@ std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners
     owners.for_each([&](std::size_t place, std::int32_t owner) { sums[owner] += values[place]; });
     team.sum(sums);
     return sums;
-}
-
-double predicted_efficiency(const Team& team, const Owners& owners, std::span<const std::int64_t> load,
-                            std::int64_t processes, std::span<const double> speeds) {
-    return efficiency(sums_by_process(team, owners, load, processes), speeds);
 }
 
 Moved moved_between(const Owners& before, const Owners& after, std::span<const std::int64_t> particles) {

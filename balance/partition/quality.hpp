@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Quality of a partition, and cost of a change of partition: ghost cells, predicted efficiency, moved cells and
+// Quality of a partition, and cost of a change of partition: ghost cells, efficiency of loads, moved cells and
 // particles. Each member looks at its home (balance/grid/field.hpp).
 #pragma once
 #include <cstdint>
@@ -66,10 +66,6 @@ double efficiency(double sum, double capacity, double largest);
 /// Sums over the cells of each process, on all members. values: of the member's home. Collective.
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
                                           std::int64_t processes);
-
-/// Efficiency of the processes' loads (LBE_m). load: of the member's home. speeds: see efficiency(). Collective.
-double predicted_efficiency(const Team& team, const Owners& owners, std::span<const std::int64_t> load,
-                            std::int64_t processes, std::span<const double> speeds = {});
 
 /// Cells and particles that go to another process.
 struct Moved {

@@ -14,7 +14,6 @@ namespace balance {
 /// Disjoint boxes, none of them empty.
 using Region = std::vector<Box>;
 
-std::int64_t cells_in(const Region& region);
 std::int64_t load_in(const Region& region, const Loads& loads);
 /// The smallest box around some that are not empty; there is at least one.
 Box bounds_of(std::span<const Box> boxes);

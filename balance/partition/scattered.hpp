@@ -13,11 +13,11 @@
 namespace balance {
 
 /// Places of a list, all below 2^31, as cells of a line: so lists move between members as fields do (FieldPlan).
-inline Box line_of(const Range& places) {
+inline Box line_of(const IndexRange& places) {
     return {{static_cast<int>(places.begin), 0, 0}, {static_cast<int>(places.end), 1, 1}};
 }
 /// Those that are a member's when they are dealt evenly, as EvenParts::add() deals the cells of the line.
-inline Range share_of(const Range& places, int member, int members) {
+inline IndexRange share_of(const IndexRange& places, int member, int members) {
     const std::int64_t holders = std::min<std::int64_t>(members, places.size());
     if (member >= holders) return {places.end, places.end};
     const Box mine = even_part(line_of(places), holders, member);
@@ -33,8 +33,8 @@ public:
     Scattered(const Team& team, std::int64_t size, const T& value)
         : size_(size), mine_(share_of({0, size}, team.rank(), team.size()).size(), value) {}
     /// whole: the same on all members.
-    Scattered(const Team& team, std::span<const T> whole) : size_(static_cast<std::int64_t>(whole.size())) {
-        const Range mine = share_of({0, size_}, team.rank(), team.size());
+    Scattered(const Team& team, std::span<const T> whole) : size_(std::ssize(whole)) {
+        const IndexRange mine = share_of({0, size_}, team.rank(), team.size());
         mine_.assign(whole.begin() + mine.begin, whole.begin() + mine.end);
     }
     /// Length of the whole list.

@@ -12,14 +12,12 @@ namespace {
 struct LineRun {
     CutNode node;
     Split split;
-    Range lines;               // of the node
+    IndexRange lines;          // of the node
     std::int64_t before, all;  // the loads in front of them, and of all lines; where these are many
 
     Box box() const {
-        Box b = node.box;
-        b.lower[split.axis] = node.box.lower[split.axis] + static_cast<int>(lines.begin);
-        b.upper[split.axis] = node.box.lower[split.axis] + static_cast<int>(lines.end);
-        return b;
+        const int lower = node.box.lower[split.axis];
+        return slab(node.box, split.axis, lower + static_cast<int>(lines.begin), lower + static_cast<int>(lines.end));
     }
 };
 

@@ -14,7 +14,7 @@ namespace balance {
 
 /// The work of a team. Its nodes follow each other in preorder, and so do its parts.
 struct Work {
-    Range ids, parts;
+    IndexRange ids, parts;
     std::vector<CutNode> nodes;       ///< Nodes that are still to be cut, in preorder.
     std::vector<CutNode> leaves;      ///< Nodes of one part, found by a larger team.
     EvenParts cells;                  ///< Places of the loads of the nodes' cells.

@@ -17,13 +17,10 @@ namespace balance {
 class TeamMemory {
 public:
     /// ids: ids of the team's nodes.
-    ///
     /// splits: splits of share_of(ids, ...).
-    ///
     /// anything: false if all splits are empty.
-    ///
     /// known: splits that all members know already, by id; perhaps of other nodes, too.
-    TeamMemory(const Team& team, Range ids, std::vector<Split> splits, bool anything,
+    TeamMemory(const Team& team, IndexRange ids, std::vector<Split> splits, bool anything,
                std::map<std::int64_t, Split> known = {})
         : here_(share_of(ids, team.rank(), team.size())),
           splits_(std::move(splits)),
@@ -37,7 +34,7 @@ public:
     /// One number for each of these nodes. Their sums over the members are for learn().
     std::vector<std::int64_t> ask(std::span<const std::int64_t> ids) const {
         std::vector<std::int64_t> words;
-        for (const std::int64_t id : ids) words.push_back(is_here(id) ? packed(splits_[id - here_.begin]) : 0);
+        for (const std::int64_t id : ids) words.push_back(here_.contains(id) ? packed(splits_[id - here_.begin]) : 0);
         return words;
     }
     void learn(std::span<const std::int64_t> ids, std::span<const std::int64_t> sums) {
@@ -57,11 +54,10 @@ public:
     Split of(std::int64_t id) const { return anything_ ? known_.at(id) : Split{}; }
     /// Keeps a new one, if the node is of this member's share.
     void keep(std::int64_t id, const Split& split) {
-        if (is_here(id)) splits_[id - here_.begin] = split;
+        if (here_.contains(id)) splits_[id - here_.begin] = split;
     }
 
 private:
-    bool is_here(std::int64_t id) const { return here_.begin <= id && id < here_.end; }
     // An empty split is 0, as is what the members say who don't have it.
     static constexpr std::int64_t each_axis = std::int64_t{1} << 32;
     static std::int64_t packed(const Split& s) { return (s.axis + 1) * each_axis + s.left; }
@@ -69,7 +65,7 @@ private:
         return {static_cast<std::int32_t>(word / each_axis) - 1, static_cast<std::int32_t>(word % each_axis)};
     }
 
-    Range here_;
+    IndexRange here_;
     std::vector<Split> splits_;
     bool anything_;
     std::map<std::int64_t, Split> known_;

@@ -101,13 +101,6 @@ Box largest_box(const CoarseCells& cells) {
 
 }  // namespace
 
-Box ZoneRoom::strips_between(int begin, int end) const {
-    Box b = block;
-    b.lower[axis] = block.lower[axis] + begin;
-    b.upper[axis] = block.lower[axis] + end;
-    return b;
-}
-
 ZoneRoom zone_room(const Grid& grid, const Region& region, int width,
                    const std::function<std::int64_t(const Box&)>& load_of) {
     const Region inner = inner_part(region, grid, width);

@@ -25,12 +25,12 @@ struct ZoneTimes {
 };
 
 /// Direction in which the border moves: the zone on that side shrinks.
-enum class BorderDecision { kept, towards_cpu, towards_accelerator };
+enum class BorderDecision { kept, grow_accelerator, grow_cpu };
 /// As zones.csv spells them.
 constexpr auto words_of(BorderDecision) {
     return std::to_array<Word<BorderDecision>>({{BorderDecision::kept, "kept"},
-                                                {BorderDecision::towards_cpu, "accelerator grows"},
-                                                {BorderDecision::towards_accelerator, "cpu grows"}});
+                                                {BorderDecision::grow_accelerator, "accelerator grows"},
+                                                {BorderDecision::grow_cpu, "cpu grows"}});
 }
 struct BorderStep {
     double share = 0;  ///< the next share, within [least, most]; the present share if the border is kept
@@ -41,17 +41,14 @@ struct BorderStep {
 inline BorderStep kept(const ZoneTimes& t) { return {t.share, BorderDecision::kept}; }
 /// The border is moved to another share.
 inline BorderStep moved_to(double share, const ZoneTimes& t) {
-    return {share, share > t.share ? BorderDecision::towards_cpu : BorderDecision::towards_accelerator};
+    return {share, share > t.share ? BorderDecision::grow_accelerator : BorderDecision::grow_cpu};
 }
 
 /// A rule by which the border moves.
 struct Controller {
     /// times: the measurements.
-    ///
     /// speed: the estimate that all controllers share, with these times already in it.
-    ///
     /// observed: true if the times changed that estimate.
-    ///
     /// memory: numbers of its own, to read and to change.
     using Step = BorderStep (*)(const ZoneTimes& times, RelativeSpeed& speed, bool observed, std::span<double> memory);
     Step step = nullptr;              ///< nullptr: the border never moves, and a restart uses the deck's share.

@@ -48,7 +48,7 @@ BorderStep step_by_load(const ZoneTimes& t, RelativeSpeed&, bool, std::span<doub
     m[direction] = towards;
     m[corrected] = t.share;
     if (m[wanted] == t.share) return kept(t);
-    return {m[wanted], towards > 0 ? BorderDecision::towards_cpu : BorderDecision::towards_accelerator};
+    return {m[wanted], towards > 0 ? BorderDecision::grow_accelerator : BorderDecision::grow_cpu};
 }
 
 }  // namespace

@@ -14,9 +14,7 @@ constexpr double significance = 2.5;  // Standard errors of the mean.
 constexpr double worth_having = 1.1;  // A zone is given up if the rank is so many times as fast without it.
 
 // The share wanted for the zone that would get less than a strip: one strip, or none if the other zone alone is faster.
-//
 // share: the share of this zone now.
-//
 // ratio: ratio of its speed to the other one's, and its error, as logarithms.
 double smallest_zone(double share, double ratio, double error, double grain) {
     if (share <= 0) return 0;

@@ -128,7 +128,8 @@ void partition_all(char** arguments) {
             });
         const balance::Owners owners(grid, grid.box(), balance::all_of(cut));
         if (before)
-            std::printf("%.17g %lld %lld %.6f\n", balance::predicted_efficiency(team, owners, load, options.processes),
+            std::printf("%.17g %lld %lld %.6f\n",
+                        balance::efficiency(sums_by_process(team, owners, load, options.processes)),
                         static_cast<long long>(balance::ghost_cells(owners)),
                         static_cast<long long>(balance::moved_between(*before, owners, load).cells), seconds);
         before = owners;

@@ -34,8 +34,7 @@ void write_owner(int fd) {
     std::array<char, 128> host{"?"};
     gethostname(host.data(), host.size() - 1);
     const std::string owner = "process " + std::to_string(getpid()) + " on " + host.data();
-    [[maybe_unused]] const bool written =
-        ftruncate(fd, 0) == 0 && write_at(fd, owner.data(), static_cast<std::int64_t>(owner.size()), 0);
+    [[maybe_unused]] const bool written = ftruncate(fd, 0) == 0 && write_at(fd, owner.data(), std::ssize(owner), 0);
 }
 
 }  // namespace

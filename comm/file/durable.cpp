@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "comm/file/posix_file.hpp"
@@ -59,7 +60,7 @@ std::string read_front(const std::string& path, std::size_t size) {
 
 bool write_front(const std::string& path, const std::string& text) {
     const Descriptor file(path, O_WRONLY | O_NOFOLLOW);
-    return file.good() && write_at(file, text.data(), static_cast<std::int64_t>(text.size()), 0);
+    return file.good() && write_at(file, text.data(), std::ssize(text), 0);
 }
 
 std::string lack_of_space(const std::string& directory, std::int64_t bytes) {
@@ -86,22 +87,17 @@ std::string lack_of_memory(double bytes) {
 }
 
 std::string packing_of(std::string_view front) {
-    struct Packing {
-        std::string_view signature;
-        const char* says;
-    };
+    using Packing = std::pair<std::string_view, const char*>;  // signature, and how it is packed
     constexpr std::array<Packing, 7> known{{{"\x1f\x8b", "is compressed by gzip; unpack it: gunzip"},
-                                            {"\xfd"
-                                             "7zXZ",
-                                             "is compressed by xz; unpack it: unxz"},
+                                            {"\3757zXZ", "is compressed by xz; unpack it: unxz"},
                                             {"\x28\xb5\x2f\xfd", "is compressed by zstd; unpack it: unzstd"},
                                             {"BZh", "is compressed by bzip2; unpack it: bunzip2"},
                                             {"\x04\x22\x4d\x18", "is compressed by lz4; unpack it: unlz4"},
                                             {"\x1f\x9d", "is compressed by compress; unpack it: uncompress"},
                                             {"PK\x03\x04", "is a zip archive; unpack it: unzip"}}};
     const auto packing =
-        std::find_if(known.begin(), known.end(), [&](const Packing& p) { return front.starts_with(p.signature); });
-    return packing == known.end() ? "" : packing->says;
+        std::find_if(known.begin(), known.end(), [&](const Packing& p) { return front.starts_with(p.first); });
+    return packing == known.end() ? "" : packing->second;
 }
 
 bool flush(const std::string& path, const Communicator& comm) {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "balance/grid/field.hpp"
+#include "balance/grid/for_each.hpp"
 #include "comm/agreed.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
@@ -66,12 +67,11 @@ std::vector<double> read_box(const Source& s, const balance::Box& box, std::int6
     if (s.times) first.push_back(t), count.push_back(1);
     for (int a = s.dimensions - 1; a >= 0; --a) first.push_back(box.lower[a]), count.push_back(box.extent(a));
     const std::vector<double> rows = s.file.block<double>(s.dataset, first, count);
-    std::vector<double> out(rows.size());
-    const std::int64_t nx = box.extent(0), ny = box.extent(1), nz = box.extent(2);
-    double* to = out.data();
-    for (std::int64_t x = 0; x < nx; ++x)
-        for (std::int64_t y = 0; y < ny; ++y)
-            for (std::int64_t z = 0; z < nz; ++z) *to++ = rows[(z * ny + y) * nx + x];
+    std::vector<double> out;
+    out.reserve(rows.size());
+    const std::int64_t nx = box.extent(0), ny = box.extent(1);
+    balance::for_each_cell(shifted(box, {-box.lower[0], -box.lower[1], -box.lower[2]}),
+                           [&](int x, int y, int z) { out.push_back(rows[(z * ny + y) * nx + x]); });
     return out;
 }
 
@@ -138,15 +138,6 @@ FieldSeriesReader::Shape FieldSeriesReader::shape(const std::string& dataset) co
     Shape shape{found[0], {}, static_cast<int>(found[4])};
     for (int a = 0; a < 3; ++a) shape.cells[a] = static_cast<int>(found[1 + a]);
     return shape;
-}
-
-std::vector<double> FieldSeriesReader::whole(const std::string& dataset, std::int64_t t) const {
-    std::vector<double> values;
-    on_reader(comm_, [&] {
-        const Source s = source(*file_, dataset, true);
-        values = read_box(s, {{0, 0, 0}, s.cells}, t);
-    });
-    return values;
 }
 
 std::vector<double> FieldSeriesReader::home(const std::string& dataset, std::int64_t t) const {

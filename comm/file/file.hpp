@@ -64,10 +64,8 @@ struct FramePlace {
 class FileWriter {
 public:
     /// Creates the file. An older file or link of its name is removed, not followed. Throws WriteError.
-    ///
     /// front_bytes: room before the HDF5 part for a header of the caller's (a "user block": 0 or a power of two from
     /// 512).
-    ///
     /// structure_bytes: room for groups and attributes in one piece before all data. 0: HDF5 chooses their places.
     FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes = 0,
                std::int64_t structure_bytes = 0);
@@ -101,7 +99,7 @@ public:
     /// All ranks' rows one after the other in rank order: [N] or [N, columns]; with `frame`, a leading dimension of 1.
     template <class T>
     void rows(const std::string& path, std::span<const T> mine, int columns = 1, bool frame = false) {
-        write_rows(path, {element_of<T>(), sizeof(T), columns, frame}, static_cast<std::int64_t>(mine.size()) / columns,
+        write_rows(path, {element_of<T>(), sizeof(T), columns, frame}, std::ssize(mine) / columns,
                    [&](std::int64_t first, std::int64_t) { return mine.data() + first * columns; });
     }
     /// The same from `n` rows that are made on the way, a cache-sized piece at a time: fill(values of the next rows).
@@ -117,9 +115,9 @@ public:
     /// A field [ny, nx], in three dimensions [nz, ny, nx], from all ranks' blocks.
     template <class T>
     void field(const std::string& path, const balance::Grid& grid, const std::vector<FieldBlock<T>>& mine) {
-        write_field(
-            path, element_of<T>(), sizeof(T), grid, static_cast<std::int64_t>(mine.size()),
-            [&](std::int64_t i) { return std::pair<balance::Box, const void*>(mine[i].box, mine[i].values.data()); });
+        write_field(path, element_of<T>(), sizeof(T), grid, std::ssize(mine), [&](std::int64_t i) {
+            return std::pair<balance::Box, const void*>(mine[i].box, mine[i].values.data());
+        });
     }
     /// Closes; the file is complete on return. Throws WriteError when any write of any rank failed: no space, a quota,
     /// a limit.

@@ -92,10 +92,6 @@ void FrameFile::commit() {
     }
 }
 
-void FrameFile::keep(std::int64_t frames) {
-    if (frames < frames_) show(frames);
-}
-
 // Replaces the structure by that of a file with another number of frames.
 void FrameFile::show(std::int64_t frames) {
     const std::string other = unfinished(path_);

@@ -42,7 +42,9 @@ public:
     /// Makes what was written as frame `frames()` visible to readers.
     void commit();
     /// Leaves only the first frames (at least one).
-    void keep(std::int64_t frames);
+    void keep(std::int64_t frames) {
+        if (frames < frames_) show(frames);
+    }
     /// Brings it to the disk.
     void flush();
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <hdf5.h>
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -51,27 +52,31 @@ inline Handle opened(const std::string& path) {
     return file_size(path) > 0 ? Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose) : Handle();
 }
 
-inline hid_t native(Element e) {
-    switch (e) {
-        case Element::float64: return H5T_NATIVE_DOUBLE;
-        case Element::int64: return H5T_NATIVE_INT64;
-        case Element::uint64: return H5T_NATIVE_UINT64;
-        case Element::int32: return H5T_NATIVE_INT32;
-        case Element::uint8: return H5T_NATIVE_UINT8;
+/// What bears an absolute path inside a file. Every group on the way has to be there before HDF5 may be asked for the
+/// next. A link to another place ends the way: `link` is its path.
+struct NamedObject {
+    bool there = false;
+    std::string link{};
+};
+inline NamedObject object_at(const Handle& file, const std::string& path) {
+    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+        const std::string part = path.substr(0, end);
+        H5L_info_t info;
+        if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) return {};
+        if (H5Lget_info(file, part.c_str(), &info, H5P_DEFAULT) < 0 || info.type != H5L_TYPE_HARD) return {false, part};
+        if (end == std::string::npos) return {true};
     }
-    return -1;
 }
 
+// In the order of Element.
+inline hid_t native(Element e) {
+    return std::array{H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64, H5T_NATIVE_UINT64, H5T_NATIVE_INT32,
+                      H5T_NATIVE_UINT8}[static_cast<std::size_t>(e)];
+}
 /// On disk: little-endian whatever the machine.
 inline hid_t stored(Element e) {
-    switch (e) {
-        case Element::float64: return H5T_IEEE_F64LE;
-        case Element::int64: return H5T_STD_I64LE;
-        case Element::uint64: return H5T_STD_U64LE;
-        case Element::int32: return H5T_STD_I32LE;
-        case Element::uint8: return H5T_STD_U8LE;
-    }
-    return -1;
+    return std::array{H5T_IEEE_F64LE, H5T_STD_I64LE, H5T_STD_U64LE, H5T_STD_I32LE,
+                      H5T_STD_U8LE}[static_cast<std::size_t>(e)];
 }
 
 }  // namespace comm

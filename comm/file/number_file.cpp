@@ -133,6 +133,17 @@ std::vector<std::string> texts_of(const Handle& file, const std::string& attribu
     return found;
 }
 
+// An attribute of one element; not good() where there is none. type: of what is stored.
+Handle single_attribute(const Handle& file, const std::string& path, const std::string& name, Handle& type) {
+    if (H5Aexists_by_name(file, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+    Handle found(H5Aopen_by_name(file, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    type = Handle(H5Aget_type(found), H5Tclose);
+    const Handle space(H5Aget_space(found), H5Sclose);
+    constexpr std::size_t longest = 1 << 12;
+    if (H5Sget_simple_extent_npoints(space) != 1 || H5Tget_size(type) > longest) type = {};
+    return found;
+}
+
 }  // namespace
 
 bool is_hdf5(const std::string& path) {
@@ -171,18 +182,11 @@ NumberFile::~NumberFile() = default;
 void NumberFile::refuse(const std::string& what) const { throw ReadError(path_ + ": " + what); }
 
 NumberFile::Kind NumberFile::kind(const std::string& path) const {
-    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-        const std::string part = path.substr(0, end);
-        if (H5Lexists(open_->file, part.c_str(), H5P_DEFAULT) <= 0) return Kind::absent;
-        H5L_info_t info;
-        if (H5Lget_info(open_->file, part.c_str(), &info, H5P_DEFAULT) < 0) return Kind::absent;
-        if (info.type != H5L_TYPE_HARD) refuse(fmt::format("{} is a link to another place; {}", part, remedy));
-        const Handle object(H5Oopen(open_->file, part.c_str(), H5P_DEFAULT), H5Oclose);
-        const H5I_type_t type = object.good() ? H5Iget_type(object) : H5I_BADID;
-        if (end == std::string::npos)
-            return type == H5I_GROUP ? Kind::group : type == H5I_DATASET ? Kind::dataset : Kind::absent;
-        if (type != H5I_GROUP) return Kind::absent;
-    }
+    const NamedObject found = object_at(open_->file, path);
+    if (!found.link.empty()) refuse(fmt::format("{} is a link to another place; {}", found.link, remedy));
+    const Handle object(found.there ? H5Oopen(open_->file, path.c_str(), H5P_DEFAULT) : -1, H5Oclose);
+    const H5I_type_t type = object.good() ? H5Iget_type(object) : H5I_BADID;
+    return type == H5I_GROUP ? Kind::group : type == H5I_DATASET ? Kind::dataset : Kind::absent;
 }
 
 std::vector<std::string> NumberFile::names(const std::string& group) const {
@@ -257,19 +261,8 @@ std::int64_t NumberFile::numbers_in(const std::string& dataset, std::span<const 
     return numbers;
 }
 
-void NumberFile::read(const std::string& dataset, std::span<const std::int64_t> first,
-                      std::span<const std::int64_t> count, std::span<double> out) {
-    read_as(Element::float64, dataset, first, count, out.data());
-}
-
-void NumberFile::read(const std::string& dataset, std::span<const std::int64_t> first,
-                      std::span<const std::int64_t> count, std::span<std::int64_t> out) {
-    read_as(Element::int64, dataset, first, count, out.data());
-}
-
 void NumberFile::read_as(Element type, const std::string& dataset, std::span<const std::int64_t> first,
                          std::span<const std::int64_t> count, void* out) {
-    numbers_in(dataset, first, count);
     const std::vector<hsize_t> from(first.begin(), first.end()), number(count.begin(), count.end());
     const Handle& data = open_->datasets.at(dataset).data;
     const Handle in_file(H5Dget_space(data), H5Sclose);
@@ -282,21 +275,6 @@ void NumberFile::read_as(Element type, const std::string& dataset, std::span<con
     if (!good || H5Dread(data, native(type), here, in_file, H5P_DEFAULT, out) < 0)
         refuse(fmt::format("{} cannot be read: it is damaged or cut off; {}", dataset, remedy));
 }
-
-namespace {
-
-// An attribute of one element; not good() where there is none. type: of what is stored.
-Handle single_attribute(const Handle& file, const std::string& path, const std::string& name, Handle& type) {
-    if (H5Aexists_by_name(file, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
-    Handle found(H5Aopen_by_name(file, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    type = Handle(H5Aget_type(found), H5Tclose);
-    const Handle space(H5Aget_space(found), H5Sclose);
-    constexpr std::size_t longest = 1 << 12;
-    if (H5Sget_simple_extent_npoints(space) != 1 || H5Tget_size(type) > longest) type = {};
-    return found;
-}
-
-}  // namespace
 
 std::string NumberFile::soft_target(const std::string& path) const {
     H5L_info_t info;

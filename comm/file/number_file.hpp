@@ -43,12 +43,6 @@ public:
     /// Throws ReadError: `PATH: what`.
     [[noreturn]] void refuse(const std::string& what) const;
 
-    /// The block of `count` numbers along each dimension from `first` on, last dimension fastest, into `out`, which is
-    /// as long as it has numbers.
-    void read(const std::string& dataset, std::span<const std::int64_t> first, std::span<const std::int64_t> count,
-              std::span<double> out);
-    void read(const std::string& dataset, std::span<const std::int64_t> first, std::span<const std::int64_t> count,
-              std::span<std::int64_t> out);
     /// Whether a dataset holds integers, or enumerated ones.
     bool integers(const std::string& dataset);
     /// The one whole number that is an attribute of the object at `path`; nothing where there is no such attribute.
@@ -58,6 +52,14 @@ public:
     /// How many numbers a block has; throws unless they were written and the node has room for them.
     std::int64_t numbers_in(const std::string& dataset, std::span<const std::int64_t> first,
                             std::span<const std::int64_t> count);
+    /// The block of `count` numbers along each dimension from `first` on, last dimension fastest, into `out`, which is
+    /// as long as it has numbers.
+    template <class T>
+    void read(const std::string& dataset, std::span<const std::int64_t> first, std::span<const std::int64_t> count,
+              std::span<T> out) {
+        numbers_in(dataset, first, count);
+        read_as(element_of<T>(), dataset, first, count, out.data());
+    }
     /// The same in memory that is taken here.
     template <class T>
     std::vector<T> block(const std::string& dataset, std::span<const std::int64_t> first,

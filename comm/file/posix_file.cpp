@@ -22,10 +22,13 @@ Descriptor::Descriptor(const std::string& path, int flags, int from)
 
 bool Descriptor::close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
 
-bool write_at(int fd, const void* data, std::int64_t size, std::int64_t at) {
-    const char* next = static_cast<const char*>(data);
+namespace {
+
+// call: pread or pwrite, until all bytes are done.
+template <class Call, class Bytes>
+bool all_at(Call call, int fd, Bytes* next, std::int64_t size, std::int64_t at) {
     while (size > 0) {
-        const ssize_t n = pwrite(fd, next, size, at);
+        const ssize_t n = call(fd, next, size, at);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return false;
         next += n, at += n, size -= n;
@@ -33,15 +36,13 @@ bool write_at(int fd, const void* data, std::int64_t size, std::int64_t at) {
     return true;
 }
 
+}  // namespace
+
+bool write_at(int fd, const void* data, std::int64_t size, std::int64_t at) {
+    return all_at(pwrite, fd, static_cast<const char*>(data), size, at);
+}
 bool read_at(int fd, void* data, std::int64_t size, std::int64_t at) {
-    char* next = static_cast<char*>(data);
-    while (size > 0) {
-        const ssize_t n = pread(fd, next, size, at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        next += n, at += n, size -= n;
-    }
-    return true;
+    return all_at(pread, fd, static_cast<char*>(data), size, at);
 }
 
 Descriptor create_new(const std::string& path) {
@@ -71,8 +72,6 @@ std::optional<std::string> read_whole(const std::string& path) {
     return read_at(file, text.data(), s.st_size, 0) ? std::optional(std::move(text)) : std::nullopt;
 }
 
-std::string read_text(const std::string& path) { return read_whole(path).value_or(std::string()); }
-
 int read_input(const std::string& path, std::size_t most, std::string& text) {
     struct stat s {};
     if (stat(path.c_str(), &s) != 0) return errno;
@@ -81,7 +80,7 @@ int read_input(const std::string& path, std::size_t most, std::string& text) {
     if (!file.good() || fstat(file, &s) != 0) return errno;
     if (!S_ISREG(s.st_mode)) return no_regular_file;  // it has taken the place of a file since
     text.resize(std::min(most, static_cast<std::size_t>(s.st_size)));
-    return read_at(file, text.data(), static_cast<std::int64_t>(text.size()), 0) ? 0 : EIO;
+    return read_at(file, text.data(), std::ssize(text), 0) ? 0 : EIO;
 }
 
 bool replace_file(const std::string& path, const std::string& text, bool durable) {
@@ -113,7 +112,7 @@ bool TextFile::sync() const { return fsync(file_) == 0; }
 bool TextFile::append(const std::string& text, const std::string& end) {
     const std::string joined = end.empty() ? std::string() : text + end;
     const std::string& all = end.empty() ? text : joined;
-    const auto size = static_cast<std::int64_t>(all.size()), from = size_ - static_cast<std::int64_t>(end.size());
+    const auto size = std::ssize(all), from = size_ - std::ssize(end);
     if (!write_at(file_, all.data(), size, from)) return false;
     size_ = from + size;
     return true;
@@ -139,7 +138,7 @@ bool copy_file(const std::string& from, const std::string& to) {
         else if (errno == ENXIO) break;  // nothing but a hole up to the end
         if (end < 0) return false;
         for (; at < end; at += static_cast<off_t>(buffer.size())) {
-            const auto n = std::min<std::int64_t>(end - at, static_cast<std::int64_t>(buffer.size()));
+            const auto n = std::min<std::int64_t>(end - at, std::ssize(buffer));
             if (!read_at(in, buffer.data(), n, at) || !write_at(out, buffer.data(), n, at)) return false;
         }
         at = end;

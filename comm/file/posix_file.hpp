@@ -50,7 +50,7 @@ inline std::string unfinished(const std::string& path) { return path + ".tmp"; }
 /// Throws ReadError for a file that this node has no room for.
 std::optional<std::string> read_whole(const std::string& path);
 /// The same; an empty text also for a file that cannot be read.
-std::string read_text(const std::string& path);
+inline std::string read_text(const std::string& path) { return read_whole(path).value_or(std::string()); }
 
 /// Reads the first `most` bytes of a regular file (links are followed), fewer where it has fewer. Never waits: a pipe
 /// is not read. Returns 0, an error of the system (errno.h), or no_regular_file.

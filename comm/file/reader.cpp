@@ -21,23 +21,8 @@ struct FileReader::Handles {
     Descriptor data;  // every rank
     std::int64_t size = 0;
 
-    // A link by which an object belongs to this very place of this file.
-    bool hard_link(const std::string& path) const {
-        H5L_info_t info;
-        return H5Lget_info(file, path.c_str(), &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
-    }
-    // Every group on the way has to be there before HDF5 may be asked for the next.
-    enum class Name { absent, object, link };
-    Name look_up(const std::string& path) const {
-        for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-            const std::string part = path.substr(0, end);
-            if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) return Name::absent;
-            if (!hard_link(part)) return Name::link;
-            if (end == std::string::npos) return Name::object;
-        }
-    }
     std::optional<Place> place(const std::string& path, Element type, int columns) const {
-        if (look_up(path) != Name::object) return std::nullopt;
+        if (!object_at(file, path).there) return std::nullopt;
         const Handle d(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
         if (!d.good()) return std::nullopt;
         const Handle on_disk(H5Dget_type(d), H5Tclose), space(H5Dget_space(d), H5Sclose),
@@ -65,11 +50,8 @@ FileReader::FileReader(const std::string& path, const Communicator& comm)
     : handles_(std::make_unique<Handles>()), comm_(comm), path_(path) {
     bool good = true;
     if (comm_.rank() == 0) {
-        prepare_hdf5();
         handles_->size = file_size(path);
-        const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-        H5Pset_file_locking(access, false, true);
-        if (handles_->size > 0) handles_->file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
+        handles_->file = opened(path);
         good = handles_->file.good();
     }
     good = comm_.all_agree(good);
@@ -83,11 +65,10 @@ FileReader::FileReader(const std::string& path, const Communicator& comm)
 FileReader::~FileReader() = default;
 
 bool FileReader::has(const std::string& path) {
-    const auto found = comm_.from_rank_0(comm_.rank() == 0 ? static_cast<std::int64_t>(handles_->look_up(path)) : 0);
-    const auto name = static_cast<Handles::Name>(found);
-    require(comm_, name != Handles::Name::link,
+    const NamedObject found = comm_.rank() == 0 ? object_at(handles_->file, path) : NamedObject();
+    require(comm_, found.link.empty(),
             [&] { return ReadError(path_ + ": " + path + " is a link to another place; use another checkpoint"); });
-    return name == Handles::Name::object;
+    return comm_.from_rank_0(found.there) != 0;
 }
 
 const FileReader::Place& FileReader::find(const std::string& path, Element type, int columns) {

@@ -49,12 +49,15 @@ struct FileWriter::Handles {
     }
     void groups_above(const std::string& path) { groups(path.substr(0, path.rfind('/'))); }
 
-    Handle dataset(const std::string& name, Element type, const std::vector<hsize_t>& extent) {
+    // chunk, most: of a dataset in chunks, the extents of a chunk and the largest ones of the dataset.
+    Handle dataset(const std::string& name, Element type, const std::vector<hsize_t>& extent,
+                   const std::vector<hsize_t>& chunk = {}, const hsize_t* most = nullptr) {
         groups_above(name);
         const Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-        const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
+        const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), most), H5Sclose);
         H5Pset_obj_track_times(layout, false);
-        H5Pset_layout(layout, H5D_CONTIGUOUS);
+        if (chunk.empty()) H5Pset_layout(layout, H5D_CONTIGUOUS);
+        else H5Pset_chunk(layout, static_cast<int>(chunk.size()), chunk.data());
         H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
         H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER);
         Handle d(H5Dcreate2(file, name.c_str(), stored(type), space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
@@ -161,20 +164,12 @@ FramePlace FileWriter::frames(const std::string& path, Element type, std::int64_
                 chunk.push_back(static_cast<hsize_t>(chunk.size() == 1 ? indices : extent));
             }
         }
-        handles_->groups_above(path);
-        const Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-        const Handle space(H5Screate_simple(static_cast<int>(now.size()), now.data(), most.data()), H5Sclose);
-        H5Pset_obj_track_times(layout, false);
-        H5Pset_chunk(layout, static_cast<int>(chunk.size()), chunk.data());
-        H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
-        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER);
-        const Handle d(H5Dcreate2(handles_->file, path.c_str(), stored(type), space, H5P_DEFAULT, layout, H5P_DEFAULT),
-                       H5Dclose);
+        const Handle d = handles_->dataset(path, type, now, chunk, most.data());
         const std::vector<hsize_t> first(chunk.size(), 0);
         haddr_t at = HADDR_UNDEF;
         hsize_t bytes = 0;
-        handles_->good = handles_->good && d.good() &&
-                         H5Dget_chunk_info_by_coord(d, first.data(), nullptr, &at, &bytes) >= 0 && at != HADDR_UNDEF;
+        handles_->good = handles_->good && H5Dget_chunk_info_by_coord(d, first.data(), nullptr, &at, &bytes) >= 0 &&
+                         at != HADDR_UNDEF;
         place.offset = static_cast<std::int64_t>(at);
         found = {place.offset, place.row_bytes, place.chunk_rows, place.chunks, handles_->good};
     }
@@ -255,11 +250,8 @@ void FileWriter::write_field(const std::string& path, Element type, std::size_t 
                              const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block) {
     const int slow = grid.dimensions - 1;
     const auto band = [&](int rank) {
-        const balance::Range lines = balance::block(grid.cells[slow], rank, comm_.size());
-        balance::Box all = grid.box();
-        all.lower[slow] = static_cast<int>(lines.begin);
-        all.upper[slow] = static_cast<int>(lines.end);
-        return all;
+        const balance::IndexRange lines = balance::block(grid.cells[slow], rank, comm_.size());
+        return slab(grid.box(), slow, static_cast<int>(lines.begin), static_cast<int>(lines.end));
     };
     std::vector<std::vector<std::byte>> to_rank(comm_.size());
     for (std::int64_t i = 0; i < blocks; ++i) {
@@ -294,8 +286,7 @@ void FileWriter::write_field(const std::string& path, Element type, std::size_t 
     const std::int64_t offset = place_of(path, type, extent),
                        from =
                            mine.lower[slow] * (grid.box().cells() / grid.cells[slow]) * static_cast<std::int64_t>(size);
-    if (handles_->good)
-        handles_->good = write_at(handles_->data, lines.data(), static_cast<std::int64_t>(lines.size()), offset + from);
+    if (handles_->good) handles_->good = write_at(handles_->data, lines.data(), std::ssize(lines), offset + from);
 }
 
 void FileWriter::close() {

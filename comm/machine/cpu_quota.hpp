@@ -8,9 +8,7 @@ namespace comm {
 
 /// CPUs that a process may use at a time: the least quota of its control groups and their parents. Infinite without a
 /// quota.
-///
 /// groups: the contents of /proc/self/cgroup.
-///
 /// root: the mount point of control groups, as /sys/fs/cgroup.
 double cpu_quota(const std::string& groups, const std::string& root);
 

@@ -24,6 +24,15 @@ std::string read_groups() {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Calls look(topology of this node), if hwloc can tell it.
+template <class Look>
+void look_at_node(Look look) {
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0) return;
+    if (hwloc_topology_load(topology) == 0) look(topology);
+    hwloc_topology_destroy(topology);
+}
+
 }  // namespace
 
 double memory_bytes() {
@@ -35,22 +44,18 @@ Topology detect(const Communicator& comm) {
     char host[256] = "unknown";
     gethostname(host, sizeof host - 1);
     t.host = host;
-    hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology) == 0) {
-        if (hwloc_topology_load(topology) == 0) {
-            hwloc_bitmap_t mask = hwloc_bitmap_alloc();
-            if (hwloc_get_cpubind(topology, mask, HWLOC_CPUBIND_PROCESS) == 0) {
-                t.cores_available = std::max(1, hwloc_bitmap_weight(mask));
-                char text[256];
-                hwloc_bitmap_list_snprintf(text, sizeof text, mask);
-                t.units = text;
-            }
-            hwloc_bitmap_free(mask);
-            if (hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0))
-                if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) t.cpu_model = model;
+    look_at_node([&](hwloc_topology_t node) {
+        hwloc_bitmap_t mask = hwloc_bitmap_alloc();
+        if (hwloc_get_cpubind(node, mask, HWLOC_CPUBIND_PROCESS) == 0) {
+            t.cores_available = std::max(1, hwloc_bitmap_weight(mask));
+            char text[256];
+            hwloc_bitmap_list_snprintf(text, sizeof text, mask);
+            t.units = text;
         }
-        hwloc_topology_destroy(topology);
-    }
+        hwloc_bitmap_free(mask);
+        if (hwloc_obj_t package = hwloc_get_obj_by_type(node, HWLOC_OBJ_PACKAGE, 0))
+            if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) t.cpu_model = model;
+    });
     // Ranks of one node with one mask share it: nobody bound them.
     std::string sharing;
     if (const std::vector<std::string> all = comm.gather(t.host + " " + t.units); comm.rank() == 0) {
@@ -71,15 +76,12 @@ Topology detect(const Communicator& comm) {
 
 std::vector<NodeShape> detect_nodes(const Communicator& comm) {
     std::vector<NodeShape> mine;
-    hwloc_topology_t topology;
     if (comm.node_rank() == 0) {
         mine.emplace_back();
-        if (hwloc_topology_init(&topology) == 0) {
-            if (hwloc_topology_load(topology) == 0)
-                mine[0] = {std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE)),
-                           std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE))};
-            hwloc_topology_destroy(topology);
-        }
+        look_at_node([&](hwloc_topology_t node) {
+            mine[0] = {std::max(1, hwloc_get_nbobjs_by_type(node, HWLOC_OBJ_PACKAGE)),
+                       std::max(1, hwloc_get_nbobjs_by_type(node, HWLOC_OBJ_CORE))};
+        });
     }
     return balance::all_gather(Ranks(comm), std::span<const NodeShape>(mine));
 }

@@ -8,7 +8,7 @@
 
 #include "comm/mpi/from_mpi.hpp"
 #include "comm/mpi/mpi_check.hpp"
-#include "comm/mpi/pieces.hpp"
+#include "comm/mpi/requests.hpp"
 #include "comm/simulation.hpp"
 #include "comm/tags.hpp"
 

@@ -12,7 +12,6 @@
 
 #include "comm/message_plan.hpp"
 #include "comm/mpi/mpi_check.hpp"
-#include "comm/node_traffic.hpp"
 
 namespace comm {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "comm/communicator.hpp"
 #include "comm/mpi/mpi_check.hpp"
-#include "comm/mpi/pieces.hpp"
+#include "comm/mpi/requests.hpp"
 #include "comm/tags.hpp"
 
 namespace comm {
@@ -26,41 +26,26 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     };
     std::vector<Announced> sizes(size_);
     std::vector<std::int64_t> incoming(senders);
-    std::vector<MPI_Request> requests(senders);
-    for (int k = 0; k < senders; ++k)
-        mpi_check(
-            MPI_Irecv(&incoming[k], 1, MPI_INT64_T, MPI_ANY_SOURCE, all_to_all_sizes_tag, handle_->comm, &requests[k]),
-            "MPI_Irecv");
+    Requests requests(*this);
+    for (std::int64_t& size : incoming) requests.post(MPI_Irecv, &size, 1, MPI_ANY_SOURCE, all_to_all_sizes_tag);
     for (int r = 0; r < size_; ++r) {
-        sizes[r].sent = static_cast<std::int64_t>(to_rank[r].size());
-        if (!sends[r]) continue;
-        requests.emplace_back();
-        mpi_check(MPI_Isend(&sizes[r].sent, 1, MPI_INT64_T, r, all_to_all_sizes_tag, handle_->comm, &requests.back()),
-                  "MPI_Isend");
+        sizes[r].sent = std::ssize(to_rank[r]);
+        if (sends[r]) requests.post(MPI_Isend, &sizes[r].sent, 1, r, all_to_all_sizes_tag);
     }
-    std::vector<MPI_Status> status(requests.size());
-    wait_all(static_cast<int>(requests.size()), requests.data(), status.data(), oversubscribed_);
+    const std::vector<MPI_Status> status = requests.wait();
     for (int k = 0; k < senders; ++k) sizes[status[k].MPI_SOURCE].received = incoming[k];
     sizes[rank_].received = sizes[rank_].sent;
 
     std::int64_t total = 0;
     for (const Announced& s : sizes) total += s.received;
     std::vector<std::byte> in(total);
-    requests.clear();
-    const auto post = [&](auto call, auto* bytes, std::int64_t size, int other, const char* what) {
-        for_each_piece(size, piece_, [&](std::size_t at, int count) {
-            requests.emplace_back();
-            mpi_check(call(bytes + at, count, MPI_BYTE, other, all_to_all_bytes_tag, handle_->comm, &requests.back()),
-                      what);
-        });
-    };
     std::int64_t at = 0;
     for (int r = 0; r < size_; at += sizes[r++].received)  // in rank order
-        if (r == rank_) std::copy(to_rank[r].begin(), to_rank[r].end(), in.begin() + at);
-        else post(MPI_Irecv, in.data() + at, sizes[r].received, r, "MPI_Irecv");
+        if (r == rank_) std::ranges::copy(to_rank[r], in.begin() + at);
+        else requests.post(MPI_Irecv, in.data() + at, sizes[r].received, r, all_to_all_bytes_tag, piece_);
     for (int r = 0; r < size_; ++r)
-        if (r != rank_) post(MPI_Isend, to_rank[r].data(), sizes[r].sent, r, "MPI_Isend");
-    wait_all(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE, oversubscribed_);
+        if (r != rank_) requests.post(MPI_Isend, to_rank[r].data(), sizes[r].sent, r, all_to_all_bytes_tag, piece_);
+    requests.wait();
     return in;
 }
 
@@ -69,28 +54,22 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
 // ranks.
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {
     std::vector<std::byte> all(mine.begin(), mine.end());
-    const auto transfer = [&](auto call, auto* data, int count, MPI_Datatype type, int other, int tag) {
-        MPI_Request request;
-        mpi_check(call(data, count, type, other, tag, handle_->comm, &request), "MPI_Isend or MPI_Irecv");
-        wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
-    };
+    Requests requests(*this);
     for (int step = 1; step < size_; step *= 2) {
-        const std::size_t size = all.size();
+        const std::int64_t size = std::ssize(all);
         if (rank_ & step) {
-            const auto bytes = static_cast<std::int64_t>(size);
-            transfer(MPI_Isend, &bytes, 1, MPI_INT64_T, rank_ - step, gather_size_tag);
-            for_each_piece(size, piece_, [&](std::size_t at, int count) {
-                transfer(MPI_Isend, all.data() + at, count, MPI_BYTE, rank_ - step, gather_bytes_tag);
-            });
+            requests.post(MPI_Isend, &size, 1, rank_ - step, gather_size_tag);
+            requests.post(MPI_Isend, all.data(), size, rank_ - step, gather_bytes_tag, piece_);
+            requests.wait();
             return {};
         }
         if (rank_ + step >= size_) continue;
         std::int64_t more = 0;
-        transfer(MPI_Irecv, &more, 1, MPI_INT64_T, rank_ + step, gather_size_tag);
+        requests.post(MPI_Irecv, &more, 1, rank_ + step, gather_size_tag);
+        requests.wait();
         all.resize(size + more);
-        for_each_piece(more, piece_, [&](std::size_t at, int count) {
-            transfer(MPI_Irecv, all.data() + size + at, count, MPI_BYTE, rank_ + step, gather_bytes_tag);
-        });
+        requests.post(MPI_Irecv, all.data() + size, more, rank_ + step, gather_bytes_tag, piece_);
+        requests.wait();
     }
     return all;
 }
@@ -100,33 +79,21 @@ std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) con
 // comes twice. MPI_Allgatherv of many bytes goes from neighbour to neighbour in as many messages as there are ranks.
 std::vector<std::byte> Communicator::all_gather(std::span<const std::byte> mine) const {
     std::vector<std::byte> bytes(mine.begin(), mine.end());
-    std::vector<std::int64_t> sizes{
-        static_cast<std::int64_t>(mine.size())};  // of this rank, the next, the one after it
-    std::vector<MPI_Request> requests;
-    const auto post = [&](auto call, auto* data, std::size_t count, MPI_Datatype type, int other, int tag) {
-        const std::size_t piece = tag == all_gather_bytes_tag ? piece_ : count;
-        for_each_piece(count, piece, [&](std::size_t at, int n) {
-            requests.emplace_back();
-            mpi_check(call(data + at, n, type, other, tag, handle_->comm, &requests.back()), "MPI_Isend or MPI_Irecv");
-        });
-    };
-    const auto wait = [&] {
-        wait_all(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE, oversubscribed_);
-        requests.clear();
-    };
+    std::vector<std::int64_t> sizes{std::ssize(mine)};  // of this rank, the next, the one after it
+    Requests requests(*this);
     for (int step = 1; step < size_; step *= 2) {
         const int ranks = std::min(step, size_ - step);  // that are still to come, at most as many as are here
         const int ahead = (rank_ + step) % size_, behind = (rank_ - step + size_) % size_;
         const std::int64_t out = std::accumulate(sizes.begin(), sizes.begin() + ranks, std::int64_t{0});
         sizes.resize(step + ranks);
-        post(MPI_Irecv, &sizes[step], ranks, MPI_INT64_T, ahead, all_gather_sizes_tag);
-        post(MPI_Isend, sizes.data(), ranks, MPI_INT64_T, behind, all_gather_sizes_tag);
-        wait();
+        requests.post(MPI_Irecv, &sizes[step], ranks, ahead, all_gather_sizes_tag);
+        requests.post(MPI_Isend, sizes.data(), ranks, behind, all_gather_sizes_tag);
+        requests.wait();
         const std::size_t here = bytes.size();
         bytes.resize(here + std::accumulate(sizes.begin() + step, sizes.end(), std::int64_t{0}));
-        post(MPI_Irecv, bytes.data() + here, bytes.size() - here, MPI_BYTE, ahead, all_gather_bytes_tag);
-        post(MPI_Isend, bytes.data(), out, MPI_BYTE, behind, all_gather_bytes_tag);
-        wait();
+        requests.post(MPI_Irecv, bytes.data() + here, bytes.size() - here, ahead, all_gather_bytes_tag, piece_);
+        requests.post(MPI_Isend, bytes.data(), out, behind, all_gather_bytes_tag, piece_);
+        requests.wait();
     }
     // The first rank's come first.
     const std::int64_t before =
@@ -142,31 +109,20 @@ std::vector<std::byte> Communicator::pass_on(int distance, std::span<const std::
     const std::size_t room = std::min(most_at_first, piece_ + sizeof(std::int64_t));
     const auto first_of = [&](std::size_t size) { return std::min(size, room - sizeof(std::int64_t)); };
     std::vector<std::byte> out(sizeof(std::int64_t)), in(room);
-    auto size = static_cast<std::int64_t>(bytes.size());
+    auto size = std::ssize(bytes);
     std::memcpy(out.data(), &size, sizeof size);
     out.insert(out.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(first_of(bytes.size())));
-    std::vector<MPI_Request> requests;
-    const auto post = [&](auto call, auto* data, std::size_t count, int other) {
-        requests.emplace_back();
-        mpi_check(call(data, static_cast<int>(count), MPI_BYTE, other, pass_on_tag, handle_->comm, &requests.back()),
-                  "MPI_Isend or MPI_Irecv");
-    };
-    const auto wait = [&] {
-        wait_all(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE, oversubscribed_);
-        requests.clear();
-    };
-    post(MPI_Irecv, in.data(), in.size(), behind);
-    post(MPI_Isend, out.data(), out.size(), ahead);
-    wait();
+    Requests requests(*this);
+    requests.post(MPI_Irecv, in.data(), in.size(), behind, pass_on_tag);
+    requests.post(MPI_Isend, out.data(), out.size(), ahead, pass_on_tag);
+    requests.wait();
     std::memcpy(&size, in.data(), sizeof size);
     std::vector<std::byte> arrived(size);
     const std::size_t here = first_of(arrived.size()), gone = first_of(bytes.size());
     std::copy_n(in.begin() + sizeof size, here, arrived.begin());
-    for_each_piece(arrived.size() - here, piece_,
-                   [&](std::size_t at, int count) { post(MPI_Irecv, arrived.data() + here + at, count, behind); });
-    for_each_piece(bytes.size() - gone, piece_,
-                   [&](std::size_t at, int count) { post(MPI_Isend, bytes.data() + gone + at, count, ahead); });
-    wait();
+    requests.post(MPI_Irecv, arrived.data() + here, arrived.size() - here, behind, pass_on_tag, piece_);
+    requests.post(MPI_Isend, bytes.data() + gone, bytes.size() - gone, ahead, pass_on_tag, piece_);
+    requests.wait();
     return arrived;
 }
 

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "comm/clock.hpp"
 #include "comm/exchange.hpp"
+#include "comm/message_plan.hpp"
 #include "comm/mpi/mpi_check.hpp"
 #include "comm/simulation.hpp"
 #include "comm/tags.hpp"
 #include "comm/team.hpp"
 
 namespace comm {
+namespace {
+
+std::vector<std::int64_t> sorted_set(std::vector<std::int64_t> values) {
+    std::ranges::sort(values);
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return values;
+}
+
+}  // namespace
 
 Network make_network(const Schedule& schedule, const Communicator& comm, int ranks_per_node, int nodes_per_switch) {
     // Nodes are numbered by their first ranks.
@@ -22,10 +33,8 @@ Network make_network(const Schedule& schedule, const Communicator& comm, int ran
         MPI_Comm_free(&node);
     }
     std::vector<int> node_of = balance::all_gather<int>(Ranks(comm), std::span<const int>(&first, 1));
-    std::vector<int> firsts = node_of;
-    std::sort(firsts.begin(), firsts.end());
-    firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
-    for (int& n : node_of) n = static_cast<int>(std::lower_bound(firsts.begin(), firsts.end(), n) - firsts.begin());
+    const std::vector<std::int64_t> firsts = sorted_set({node_of.begin(), node_of.end()});
+    for (int& n : node_of) n = static_cast<int>(std::ranges::lower_bound(firsts, n) - firsts.begin());
     Network network{schedule, NodeMap(std::move(node_of), nodes_per_switch), std::nullopt};
     if (schedule.aggregate == Aggregate::node) network.node = comm.split(network.nodes.of(comm.rank()));
     return network;
@@ -63,6 +72,41 @@ std::size_t measure_eager_limit(const Communicator& comm, std::size_t most) {
         limit = bytes;
     }
     return limit;
+}
+
+NodeTraffic node_traffic(std::span<const balance::Part> sent, std::span<const balance::Part> received,
+                         const Communicator& comm, const Network& network) {
+    NodeTraffic traffic;
+    if (network.schedule.aggregate != Aggregate::node) return traffic;
+    const NodeMap& nodes = network.nodes;
+    const int rank = comm.rank();
+    const auto forwarded = [&](const balance::Part& p) {
+        return is_forwarded(p.bytes, rank, p.member, nodes, network.schedule);
+    };
+    for (const balance::Part& p : received)
+        if (forwarded(p)) traffic.parts.push_back({p.member, rank, p.bytes});
+    std::vector<std::int64_t> targets, sources;
+    for (const balance::Part& p : sent)
+        if (forwarded(p)) targets.push_back(nodes.of(p.member));
+
+    const Ranks node(*network.node);
+    traffic.parts = balance::all_gather<ForwardedPart>(node, traffic.parts);
+    std::stable_sort(traffic.parts.begin(), traffic.parts.end(), [](const ForwardedPart& a, const ForwardedPart& b) {
+        return std::pair(a.source, a.target) < std::pair(b.source, b.target);
+    });
+    for (const ForwardedPart& p : traffic.parts) sources.push_back(nodes.of(p.source));
+    targets = sorted_set(balance::all_gather<std::int64_t>(node, sorted_set(std::move(targets))));
+    std::vector<std::int64_t> degrees(2 * nodes.nodes(), 0);
+    if (node.rank() == 0) {
+        degrees[2 * nodes.of(rank)] = std::ssize(targets);
+        degrees[2 * nodes.of(rank) + 1] = static_cast<std::int64_t>(sorted_set(std::move(sources)).size());
+    }
+    comm.sum(degrees);
+    for (std::size_t n = 0; n < degrees.size(); n += 2) {
+        traffic.targets.push_back(degrees[n]);
+        traffic.sources.push_back(degrees[n + 1]);
+    }
+    return traffic;
 }
 
 }  // namespace comm

@@ -53,7 +53,7 @@ int main() {
         measured.moment = {step + 1, step, {}};
         measured.observed = balance::observe(setting, measured.moment, balance::MeasuredTimes{times, {}}, balancing);
         if (measured.observed->row.decision != balance::Decision::none) continue;  // a migration would not pay
-        balance::Outcome outcome = balance::rebalance(setting, {counts, {}}, measured, balancing);
+        balance::RoundOutcome outcome = balance::rebalance(setting, {counts, {}}, measured, balancing);
         if (outcome.next) cells = balance::whole(team, outcome.next->hosted);
     }
 }

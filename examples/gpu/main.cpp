@@ -132,8 +132,8 @@ private:
         for (int a = 0; a < D; ++a) p.x[a] = md::wrapped(p.x[a], setup_.domain.axis[a]);
         return p;
     }
-    gpu::Border<D> images() const {
-        gpu::Border<D> border;
+    gpu::BlockBorder<D> images() const {
+        gpu::BlockBorder<D> border;
         const std::array<int, 3> n = setup_.domain.grid().cells;
         const int h = setup_.halo;
         // Of an axis: the cells of the halo below, of the block, of the halo above.
@@ -149,7 +149,7 @@ private:
             balance::with_halo({{0, 0, 0}, {1, 1, 1}}, balance::halo_of(setup_.domain.grid(), 1));
         md::for_each_cell<D>(sides, [&](const md::CellIndex& side) {
             if (side == md::CellIndex{}) return;
-            typename gpu::Border<D>::Image image{};
+            typename gpu::BlockBorder<D>::Image image{};
             for (int a = 0; a < D; ++a) {
                 part(a, side[a], image.box);
                 image.from[a] = image.box.lower[a] - side[a] * n[a];

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
         const balance::ProcessBoxes hosted =                 // the cells of the processes of this rank
             balance::make_partition({team, grid, hosts, cost, {}}, {.processes = processes}, memory);
         const balance::Partition cells = balance::whole(team, hosted);  // of all processes
-        const double lbe = balance::predicted_efficiency(team, {grid, home, all_of(cells)}, cost, processes);
+        const double lbe = balance::efficiency(sums_by_process(team, {grid, home, all_of(cells)}, cost, processes));
         if (team.rank() == 0) std::printf("LBE %.3f\n", lbe);
     }
     MPI_Finalize();

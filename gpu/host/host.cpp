@@ -131,7 +131,7 @@ void Host::enqueue(const Job& job) {
 // take blocks. The lock is held.
 void Host::begin_first(int awake) {
     Job& job = jobs_.front();
-    const auto threads = static_cast<std::int64_t>(threads_.size());
+    const auto threads = std::ssize(threads_);
     job.seed = md::mix(shuffle_ + ++launches_);
     const bool shuffled = shuffle_ != 0 && job.in_any_order;
     job.block = shuffled ? shuffled_block : std::max(job.size / (8 * threads), least_block);

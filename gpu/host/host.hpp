@@ -24,10 +24,8 @@ class Host {
 public:
     /// threads: number of its own threads, at least one. They may run on every processor that this process had at its
     /// start, even if the caller's thread is bound to one.
-    ///
     /// shuffle: if not 0, every launch is cut into small blocks. Threads take the blocks in a random order, and the
     /// functor's threads within each block too.
-    ///
     /// isa: see host_table().
     Host(int threads, std::uint64_t shuffle, const std::string& isa);
     /// Waits for what was started.

@@ -11,7 +11,7 @@ namespace gpu {
 
 /// The data of a neighbour search: cells, positions and radius.
 template <int D>
-struct Search {
+struct NeighbourSearch {
     Cells<D> cells;
     const std::int64_t* edges[D];  ///< edges of the cells, with the halo's, along each axis, 2^-26 lengths
     std::int64_t reach;            ///< radius of the search, 2^-26 lengths
@@ -58,7 +58,7 @@ private:
 
 template <int D>
 struct CountRows {
-    Search<D> search;
+    NeighbourSearch<D> search;
     std::int32_t* length;
 
     HD void operator()(std::int64_t i) const {
@@ -88,7 +88,7 @@ struct MeasureGroups {
 
 template <int D>
 struct FillRows {
-    Search<D> search;
+    NeighbourSearch<D> search;
     Rows rows;
 
     HD void operator()(std::int64_t i) const {

@@ -21,23 +21,81 @@ class ZoneBorder {
 public:
     explicit ZoneBorder(On& on) : on_(on) {}
 
-    /// Lists the cells of the border. Call it when `cells` has its block.
-    void set(const Border<D>& border, const ZoneCells<D, On>& cells);
+    /// Lists the cells of the border. Call it when `at` has its block.
+    void set(const BlockBorder<D>& border, const ZoneCells<D, On>& at) {
+        std::vector<std::int32_t> outgoing, incoming, images, sources;
+        std::vector<md::Packed<D>> incoming_shift, image_shift;
+        for (const balance::Box& box : border.outgoing)
+            md::for_each_cell<D>(box, [&](const md::CellIndex& c) { outgoing.push_back(at.number(c)); });
+        for (const auto& b : border.incoming)
+            md::for_each_cell<D>(b.box, [&](const md::CellIndex& c) {
+                incoming.push_back(at.number(c));
+                incoming_shift.push_back(b.shift);
+            });
+        for (const auto& b : border.images)
+            md::for_each_cell<D>(b.box, [&](const md::CellIndex& c) {
+                images.push_back(at.number(c));
+                image_shift.push_back(b.shift);
+                md::CellIndex from = b.from;
+                for (int a = 0; a < D; ++a) from[a] += c[a] - b.box.lower[a];
+                sources.push_back(at.number(from));
+            });
+        outgoing_cells_ = outgoing.size();
+        upload(on_, outgoing_list_.cells, outgoing);
+        upload(on_, incoming_list_.cells, incoming);
+        upload(on_, incoming_list_.of_cell, incoming_shift);
+        upload(on_, images_.cells, images);
+        upload(on_, images_.of_cell, image_shift);
+        upload(on_, image_sources_.cells, sources);
+        outgoing.insert(outgoing.end(), sources.begin(), sources.end());
+        upload(on_, seen_cells_, outgoing);
+        counts_.assign(outgoing.size(), 0);
+    }
     /// Counts the particles in outgoing cells and in cells that have periodic images. Call it after sorting.
-    void count(ZoneCells<D, On>& cells);
+    void count(ZoneCells<D, On>& cells) {
+        moving_counts_.resize(seen_cells_.size());
+        launch(on_, seen_cells_.size(), Gather{cells.counts().data(), seen_cells_.data(), moving_counts_.data()});
+        counts_ = download(on_, moving_counts_);
+    }
     /// Number of particles in each outgoing cell.
     std::span<const std::int32_t> outgoing_counts() const { return {counts_.data(), outgoing_cells_}; }
     /// Number of ghosts in the halo. incoming: particles in each incoming cell.
-    std::int64_t ghosts(std::span<const std::int32_t> incoming) const;
+    std::int64_t ghosts(std::span<const std::int32_t> incoming) const {
+        std::int64_t n = 0;
+        for (const std::int32_t k : incoming) n += k;
+        for (const std::int32_t k : image_counts()) n += k;
+        return n;
+    }
     /// Writes the numbers of ghosts in the halo's cells into `cells`. incoming: as for ghosts().
-    void put_counts(std::span<const std::int32_t> incoming, ZoneCells<D, On>& cells);
+    void put_counts(std::span<const std::int32_t> incoming, ZoneCells<D, On>& cells) {
+        scatter(incoming, incoming_list_, cells);
+        scatter(image_counts(), images_, cells);
+    }
     /// Lists the slots of the particles in the border. Call it after the slots of `cells` were laid out.
-    void list_slots(std::span<const std::int32_t> incoming, const ZoneCells<D, On>& cells);
+    void list_slots(std::span<const std::int32_t> incoming, const ZoneCells<D, On>& cells) {
+        list(outgoing_list_, outgoing_counts(), cells);
+        list(incoming_list_, incoming, cells);
+        list(images_, image_counts(), cells);
+        list(image_sources_, image_counts(), cells);
+        incoming_.resize(incoming_list_.slots.size());
+        came_.resize(incoming_list_.slots.size());
+        outgoing_.resize(outgoing_list_.slots.size());
+        leaving_.resize(outgoing_list_.slots.size());
+    }
 
     /// Writes the present positions of the ghosts: those from incoming(), and those of periodic images.
-    void fill_ghosts(md::Packed<D>* packed);
+    void fill_ghosts(md::Packed<D>* packed) {
+        on_.to_device(came_.data(), incoming_.data(), incoming_.size() * sizeof(md::Packed<D>));
+        launch(on_, incoming_.size(),
+               PutIncoming<D>{came_.data(), incoming_list_.shifts.data(), incoming_list_.slots.data(), packed});
+        launch(on_, images_.slots.size(),
+               PutImages<D>{image_sources_.slots.data(), images_.slots.data(), images_.shifts.data(), packed});
+    }
     /// Copies the present positions of outgoing cells into outgoing(). The accelerator does so after its earlier work.
-    void take_outgoing(const md::Packed<D>* packed);
+    void take_outgoing(const md::Packed<D>* packed) {
+        launch(on_, outgoing_.size(), TakeOutgoing<D>{packed, outgoing_list_.slots.data(), leaving_.data()});
+        on_.to_host(outgoing_.data(), leaving_.data(), outgoing_.size() * sizeof(md::Packed<D>));
+    }
     std::span<const md::Packed<D>> outgoing() const { return {outgoing_.data(), outgoing_.size()}; }
     std::span<md::Packed<D>> incoming() { return {incoming_.data(), incoming_.size()}; }
 
@@ -52,9 +110,27 @@ private:
         Array<On, md::Packed<D>> of_cell, shifts;
     };
     std::span<const std::int32_t> image_counts() const { return std::span(counts_).subspan(outgoing_cells_); }
-    void scatter(std::span<const std::int32_t> counts, const CellList& list, ZoneCells<D, On>& cells);
+    void scatter(std::span<const std::int32_t> counts, const CellList& list, ZoneCells<D, On>& cells) {
+        upload(on_, moving_counts_, std::vector<std::int32_t>(counts.begin(), counts.end()));
+        launch(on_, counts.size(), Scatter{moving_counts_.data(), list.cells.data(), cells.counts().data()});
+    }
+    // counts: particles of the list's cells.
     template <class List>
-    void list(List& list, std::span<const std::int32_t> counts, const ZoneCells<D, On>& cells);
+    void list(List& list, std::span<const std::int32_t> counts, const ZoneCells<D, On>& cells) {
+        std::vector<std::int32_t> first(counts.size());
+        std::int32_t n = 0;
+        for (std::size_t k = 0; k < counts.size(); ++k) first[k] = std::exchange(n, n + counts[k]);
+        upload(on_, list.first, first);
+        list.slots.resize(n);
+        const auto size = std::ssize(counts);
+        launch(on_, size, ListSlots{list.cells.data(), list.first.data(), cells.first_slot(), list.slots.data()});
+        if constexpr (std::is_same_v<List, ShiftedList>) {
+            list.shifts.resize(n);
+            launch(on_, size,
+                   ListShifts<D>{list.cells.data(), list.first.data(), cells.first_slot(), list.of_cell.data(),
+                                 list.shifts.data()});
+        }
+    }
 
     On& on_;
     std::size_t outgoing_cells_ = 0;
@@ -65,112 +141,5 @@ private:
     Array<On, md::Packed<D>> came_{on_}, leaving_{on_};
     Array<On, md::Packed<D>, true> outgoing_{on_}, incoming_{on_};
 };
-
-template <int D, class On>
-void ZoneBorder<D, On>::set(const Border<D>& border, const ZoneCells<D, On>& at) {
-    std::vector<std::int32_t> outgoing, incoming, images, sources;
-    std::vector<md::Packed<D>> incoming_shift, image_shift;
-    for (const balance::Box& box : border.outgoing)
-        md::for_each_cell<D>(box, [&](const md::CellIndex& c) { outgoing.push_back(at.number(c)); });
-    for (const auto& b : border.incoming)
-        md::for_each_cell<D>(b.box, [&](const md::CellIndex& c) {
-            incoming.push_back(at.number(c));
-            incoming_shift.push_back(b.shift);
-        });
-    for (const auto& b : border.images)
-        md::for_each_cell<D>(b.box, [&](const md::CellIndex& c) {
-            images.push_back(at.number(c));
-            image_shift.push_back(b.shift);
-            md::CellIndex from = b.from;
-            for (int a = 0; a < D; ++a) from[a] += c[a] - b.box.lower[a];
-            sources.push_back(at.number(from));
-        });
-    outgoing_cells_ = outgoing.size();
-    upload(on_, outgoing_list_.cells, outgoing);
-    upload(on_, incoming_list_.cells, incoming);
-    upload(on_, incoming_list_.of_cell, incoming_shift);
-    upload(on_, images_.cells, images);
-    upload(on_, images_.of_cell, image_shift);
-    upload(on_, image_sources_.cells, sources);
-    outgoing.insert(outgoing.end(), sources.begin(), sources.end());
-    upload(on_, seen_cells_, outgoing);
-    counts_.assign(outgoing.size(), 0);
-}
-
-template <int D, class On>
-void ZoneBorder<D, On>::count(ZoneCells<D, On>& cells) {
-    moving_counts_.resize(seen_cells_.size());
-    launch(on_, static_cast<std::int64_t>(seen_cells_.size()),
-           Gather{cells.counts().data(), seen_cells_.data(), moving_counts_.data()});
-    counts_ = download(on_, moving_counts_);
-}
-
-template <int D, class On>
-std::int64_t ZoneBorder<D, On>::ghosts(std::span<const std::int32_t> incoming) const {
-    std::int64_t n = 0;
-    for (const std::int32_t k : incoming) n += k;
-    for (const std::int32_t k : image_counts()) n += k;
-    return n;
-}
-
-template <int D, class On>
-void ZoneBorder<D, On>::put_counts(std::span<const std::int32_t> incoming, ZoneCells<D, On>& cells) {
-    scatter(incoming, incoming_list_, cells);
-    scatter(image_counts(), images_, cells);
-}
-
-template <int D, class On>
-void ZoneBorder<D, On>::scatter(std::span<const std::int32_t> counts, const CellList& list, ZoneCells<D, On>& cells) {
-    upload(on_, moving_counts_, std::vector<std::int32_t>(counts.begin(), counts.end()));
-    launch(on_, static_cast<std::int64_t>(counts.size()),
-           Scatter{moving_counts_.data(), list.cells.data(), cells.counts().data()});
-}
-
-template <int D, class On>
-void ZoneBorder<D, On>::list_slots(std::span<const std::int32_t> incoming, const ZoneCells<D, On>& cells) {
-    list(outgoing_list_, outgoing_counts(), cells);
-    list(incoming_list_, incoming, cells);
-    list(images_, image_counts(), cells);
-    list(image_sources_, image_counts(), cells);
-    incoming_.resize(incoming_list_.slots.size());
-    came_.resize(incoming_list_.slots.size());
-    outgoing_.resize(outgoing_list_.slots.size());
-    leaving_.resize(outgoing_list_.slots.size());
-}
-
-// counts: particles of the list's cells.
-template <int D, class On>
-template <class List>
-void ZoneBorder<D, On>::list(List& list, std::span<const std::int32_t> counts, const ZoneCells<D, On>& cells) {
-    std::vector<std::int32_t> first(counts.size());
-    std::int32_t n = 0;
-    for (std::size_t k = 0; k < counts.size(); ++k) first[k] = std::exchange(n, n + counts[k]);
-    upload(on_, list.first, first);
-    list.slots.resize(static_cast<std::size_t>(n));
-    const auto size = static_cast<std::int64_t>(counts.size());
-    launch(on_, size, ListSlots{list.cells.data(), list.first.data(), cells.first_slot(), list.slots.data()});
-    if constexpr (std::is_same_v<List, ShiftedList>) {
-        list.shifts.resize(static_cast<std::size_t>(n));
-        launch(on_, size,
-               ListShifts<D>{list.cells.data(), list.first.data(), cells.first_slot(), list.of_cell.data(),
-                             list.shifts.data()});
-    }
-}
-
-template <int D, class On>
-void ZoneBorder<D, On>::fill_ghosts(md::Packed<D>* packed) {
-    on_.to_device(came_.data(), incoming_.data(), incoming_.size() * sizeof(md::Packed<D>));
-    launch(on_, static_cast<std::int64_t>(incoming_.size()),
-           PutIncoming<D>{came_.data(), incoming_list_.shifts.data(), incoming_list_.slots.data(), packed});
-    launch(on_, static_cast<std::int64_t>(images_.slots.size()),
-           PutImages<D>{image_sources_.slots.data(), images_.slots.data(), images_.shifts.data(), packed});
-}
-
-template <int D, class On>
-void ZoneBorder<D, On>::take_outgoing(const md::Packed<D>* packed) {
-    launch(on_, static_cast<std::int64_t>(outgoing_.size()),
-           TakeOutgoing<D>{packed, outgoing_list_.slots.data(), leaving_.data()});
-    on_.to_host(outgoing_.data(), leaving_.data(), outgoing_.size() * sizeof(md::Packed<D>));
-}
 
 }  // namespace gpu

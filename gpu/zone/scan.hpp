@@ -21,7 +21,7 @@ public:
         if (runs <= 1) return launch(on_, runs, ScanRuns<T>{values, n, nullptr});
         if (sums_.size() == level) sums_.push_back(std::make_unique<Array<On, T>>(on_));
         Array<On, T>& sums = *sums_[level];
-        sums.resize(static_cast<std::size_t>(runs));
+        sums.resize(runs);
         launch(on_, runs, SumRuns<T>{values, n, sums.data()});
         (*this)(sums.data(), runs, level + 1);
         launch(on_, runs, ScanRuns<T>{values, n, sums.data()});

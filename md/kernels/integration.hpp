@@ -115,21 +115,14 @@ struct Integration {
     /// caller's memory, or a vector of them. Its members:
     ///
     ///   x(axis), v(axis)          Load positions and velocities, 2^-40.
-    ///
     ///   whole_step(v)             Receives the velocities at the time of the forces, for sums. Velocities of 2048 and
     ///                             more are faults there. A pass without kicks checks velocities nowhere else.
-    ///
     ///   fault(kind, mask)         Receives a bit for each lane that fails a check.
-    ///
     ///   set_velocity(v)           Stores velocities. A reflection stores them once more.
-    ///
     ///   pushed(before, v)         Receives velocities before and after a reflection at moving walls, for sums.
-    ///
     ///   with_external(*this, dv)  Returns external_kicks() of the particle. Few particles need it, so it may call a
     ///                             function.
-    ///
     ///   reflected(*this, d)       Returns reflected_by_moved() of the particle, likewise.
-    ///
     ///   move(x)                   Stores the new position, also as the kernels will see it.
     template <class Particles, class I64>
     HD void operator()(Particles& p, const Vec<I64, D>& f) const {

@@ -46,9 +46,7 @@ HD void prefetch_near(const Neighbourhood<3>&, const Packed<3>*, const std::uint
 // A Part is copied and has these members:
 //
 //   pair(positions)       Begins the work on the lanes' next neighbours, as far as their distances, and returns it.
-//
 //   add(pair)             Does the rest.
-//
 // Returns the number of rows. The work on a row ends a row later, and its neighbours are picked a row before, because
 // instructions that wait for others fill the processor's queues.
 template <int D, class Part>

@@ -310,7 +310,7 @@ TEST_CASE("what the even partition would have taken is about what it takes") {
     Run run(off_centre, {"balance.every=3", "balance.migrate=always", "balance.speeds=off"});
     run.steps(0, 18);
     region_is_expensive = true;
-    const balance::Worth worth = run.balancer.worth().value();
+    const balance::WorthSums worth = run.balancer.worth().value();
     CHECK(worth.steps == 18);
     CHECK(worth.perfect == Approx(perfect).epsilon(0.001));
     // A particle costs the same everywhere in this test, but those at the rims of the drops have shorter lists.
@@ -338,7 +338,7 @@ TEST_CASE("what balancing was worth is in elapsed seconds, also of ranks with un
     run.steps(0, 12);
     omp_set_num_threads(threads_before);
     region_is_expensive = true;
-    const balance::Worth worth = run.balancer.worth().value();
+    const balance::WorthSums worth = run.balancer.worth().value();
     CHECK(worth.perfect == Approx(mean(elapsed)).epsilon(0.001));
     CHECK(worth.measured == Approx(largest(elapsed)).epsilon(0.1));  // another process may be the slowest for a while
 }
@@ -370,7 +370,7 @@ run: {dt: 0.0005, steps: 1000}
     Run run(drop, {"balance.every=3", "balance.migrate=always", "balance.speeds=off"});
     run.steps(0, 12);
     region_is_expensive = true;
-    const balance::Worth worth = run.balancer.worth().value();
+    const balance::WorthSums worth = run.balancer.worth().value();
     CHECK(worth.possible > 1.2 * worth.perfect);  // a cell of a few has more than a twelfth of all particles
     CHECK(worth.possible < 4 * worth.perfect);
     CHECK(worth.possible < worth.even);
@@ -403,7 +403,7 @@ TEST_CASE("what tiles take is shared among the processes of the even partition, 
         for (std::size_t p = 0; p < boxes.size(); ++p)
             even[p] += times[owner] * static_cast<double>(tiles[t].list_length()) / lists[owner] * shares[p] / all;
     }
-    const balance::Range all_processes{0, processes};
+    const balance::IndexRange all_processes{0, processes};
     std::vector<std::int64_t> sums(processes, 0);
     for (const NanosecondsOf& part : evenly_owned(tiles, all_processes, times, grid, processes, costs))
         sums[part.process] += part.nanoseconds;

@@ -116,7 +116,7 @@ TEST_CASE("a minimal deck has every default") {
     CHECK_FALSE(d.grid.tile);
     CHECK(d.balance.every == 0);
     CHECK_FALSE(d.balance.processes);
-    CHECK((d.balance.model == "r1" && d.balance.compare.empty() && d.balance.clock == balance::Clock::wall &&
+    CHECK((d.balance.model == "r1" && d.balance.compare.empty() && d.balance.clock == balance::BalanceClock::wall &&
            d.balance.criterion == balance::CriterionOptions{} && d.balance.noise == 0));
     CHECK(d.balance.partition == balance::PartitionOptions{});
     CHECK(d.balance.constants == balance::ModelConstants{});
@@ -138,10 +138,10 @@ TEST_CASE("every key is read") {
     CHECK((d.grid.cell == 2.75 && *d.grid.skin == 0.3 && d.grid.tile == std::array{16, 64, 1}));
     CHECK((d.balance.every == 5 && *d.balance.processes == 2400));
     CHECK((d.output.every == 50 && d.output.interval("fields") == 500 && d.output.interval("trajectory") == 1000));
-    CHECK((d.balance.model == "a1" && d.balance.clock == balance::Clock::work &&
+    CHECK((d.balance.model == "a1" && d.balance.clock == balance::BalanceClock::work &&
            d.balance.criterion == balance::CriterionOptions{"every", 0.7} && d.balance.noise == 0.01));
     CHECK(d.balance.work.balancing == 0.5);
-    CHECK((d.balance.partition.kind == "rcb" && d.balance.partition.order == balance::Order::tree &&
+    CHECK((d.balance.partition.kind == "rcb" && d.balance.partition.order == balance::PatchOrder::tree &&
            d.balance.partition.cut == balance::CutAt::cells && d.balance.partition.patches_per_process == 3 &&
            !d.balance.partition.sticky && d.balance.partition.min_width == 2));
     const std::vector<std::string> limit{"balance.partition.kind=chain",

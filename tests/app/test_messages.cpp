@@ -44,7 +44,7 @@ bool runs(std::size_t sum) { return test::world().size() <= 3 || sum % 3 == 0; }
 
 TEST_CASE("one hash, whatever the schedule, the overlap and the nodes") {
     const std::uint64_t hash = hash_of({"comm.order=plain", "comm.aggregate=none", "comm.overlap=none"});
-    const std::vector<std::string> orders = balance::all_words<comm::Order>(),
+    const std::vector<std::string> orders = balance::all_words<comm::MessageOrder>(),
                                    aggregates = balance::all_words<comm::Aggregate>(),
                                    overlaps = balance::all_words<comm::Overlap>(), nodes{"auto", "1", "2", "3"};
     for (std::size_t o = 0; o < orders.size(); ++o)

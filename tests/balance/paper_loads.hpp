@@ -11,9 +11,9 @@
 inline balance::Grid paper_grid() { return {{1600, 320, 1}, {true, true, false}}; }
 
 /// accelerators: of each node, as fast as 12 cores; -1: 0 to 3 at random.
-inline balance::Machine paper_machine(int nodes, int accelerators, std::uint64_t seed = 1) {
+inline balance::MachineSpec paper_machine(int nodes, int accelerators, std::uint64_t seed = 1) {
     std::mt19937_64 random(seed);
-    balance::Machine machine;
+    balance::MachineSpec machine;
     for (int n = 0; n < nodes; ++n)
         machine.nodes.push_back({2, 12, accelerators < 0 ? static_cast<int>(random() % 4) : accelerators, 1, 12});
     return machine;

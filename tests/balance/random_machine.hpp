@@ -12,7 +12,7 @@
 struct RandomCase {
     balance::Grid grid;
     std::vector<std::int64_t> load;  // of all cells; empty: uniform
-    balance::Machine machine;
+    balance::MachineSpec machine;
     balance::NestedOptions options;
 
     explicit RandomCase(std::uint64_t seed) {

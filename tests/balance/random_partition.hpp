@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Partitions made at random, and loops over cells: for tests that compare with brute force.
+// Partitions made at random, for tests that compare with brute force.
 #pragma once
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "balance/grid/for_each.hpp"
 #include "balance/partition/decomposition.hpp"
-
-/// Calls visit(x, y, z) for each cell of a box.
-template <class Visit>
-void for_each_cell(const balance::Box& box, Visit visit) {
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y)
-            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(x, y, z);
-}
 
 /// The grid in even boxes, dealt to processes at random; some processes may get none.
 inline balance::Partition random_partition(const balance::Grid& grid, std::int64_t processes, std::uint64_t seed) {

@@ -86,7 +86,7 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
         outcome.efficiency.push_back(sum / static_cast<double>(w.processes) / largest);
         const ProcessBoxes known = all_of(partition);
         const ProcessCells cells = ProcessCells::at_home(team, grid, known, Hosts(w.processes, team.size()));
-        const Range hosted = cells.hosted();
+        const IndexRange hosted = cells.hosted();
         times = {times.begin() + hosted.begin, times.begin() + hosted.end};
         std::vector<double> reference;
         std::mt19937 other(77777 + 1000 * w.seed + k);

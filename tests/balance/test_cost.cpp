@@ -15,7 +15,7 @@ namespace {
 // A contender whose slowest process computes for so long from one opportunity to the next.
 ContenderCost computed(const std::vector<double>& seconds) {
     ContenderCost cost{"x"};
-    Row row;
+    BalanceRow row;
     for (const double s : seconds) {
         row.step += 4, row.max_seconds = s / 4, row.load_step = 0;
         cost.add(row, 4, {}, 6);
@@ -42,11 +42,11 @@ TEST_CASE("costs are the sums of the rows, at the prices of balancings and moves
     Counting prices;
     prices.work.balancing = 0.5, prices.work.move = 3;
     ContenderCost cost{"x"}, of_cells{"y"};
-    Row kept, weighed, moved;  // by the criterion; after a look at a new partition; into one
+    BalanceRow kept, weighed, moved;  // by the criterion; after a look at a new partition; into one
     kept.step = 115, kept.load_step = 100, kept.max_seconds = 2;
     weighed.step = weighed.load_step = 120, weighed.max_seconds = 1;
     moved.step = moved.load_step = 125, moved.max_seconds = 4, moved.decision = Decision::moved, moved.moved = {7, 80};
-    for (const Row& row : {kept, weighed, moved}) cost.add(row, 5, prices, 6);
+    for (const BalanceRow& row : {kept, weighed, moved}) cost.add(row, 5, prices, 6);
     CHECK(cost.from_step == 110);
     CHECK(cost.computing_seconds == 5 * (2 + 1 + 4));
     CHECK(cost.balancing_seconds == 2 * 0.5 + 3 * 80 / 6.0);

@@ -14,12 +14,12 @@ namespace {
 const std::unique_ptr<Criterion> gain = make_criterion({"gain"}), every = make_criterion({"every"}),
                                  menon = make_criterion({"menon"});
 
-void observe(History& history, Watch& watch, std::span<const double> times, double steps, Clock clock,
+void observe(History& history, Watch& watch, std::span<const double> times, double steps, BalanceClock clock,
              const Criterion& criterion) {
     spend(times, steps, watch);
     const std::vector<std::vector<double>> lists{{times.begin(), times.end()}, watch.spent};
     const std::vector<OverAll> over = over_all(SerialTeam(), std::ssize(times), lists);
-    account(history, watch, taken_by(over[0], over[1]), steps, clock, criterion);
+    account(history, watch, over[0], over[1], steps, clock, criterion);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ TEST_CASE("by counted work the losses of all intervals add up until a migration 
     const double lost = 3 - 2 / 0.9;
     int intervals = 0;
     while (decide(h, *gain) == Decision::kept_gain && intervals < 1000) {
-        observe(h, watch, times, 0.5, Clock::work, *gain);
+        observe(h, watch, times, 0.5, BalanceClock::work, *gain);
         ++intervals;
         CHECK(h.lost_seconds == Approx(intervals * 0.5 * lost));
     }
@@ -49,15 +49,15 @@ TEST_CASE("by the wall clock a process that is slow now and then is not the slow
     for (int i = 0; i < 30; ++i) {
         std::vector<double> times{1, 1, 1};
         times[i % 3] = 2;  // another one each time: together they are even
-        observe(jumping, watch_jumping, times, 10, Clock::wall, *gain);
-        observe(steady, watch_steady, std::vector<double>{1, 1, 2}, 10, Clock::wall, *gain);
+        observe(jumping, watch_jumping, times, 10, BalanceClock::wall, *gain);
+        observe(steady, watch_steady, std::vector<double>{1, 1, 2}, 10, BalanceClock::wall, *gain);
     }
     CHECK(jumping.lost_seconds == Approx(0).margin(1e-9));
     CHECK(steady.lost_seconds == Approx(30 * 10 * (2 - 4.0 / 3)));
 }
 
 TEST_CASE("a partition better than the one that was promised loses nothing") {
-    for (const Clock clock : {Clock::work, Clock::wall}) {
+    for (const BalanceClock clock : {BalanceClock::work, BalanceClock::wall}) {
         History h;
         h.lbe_reachable = 0.5;
         h.updates = 1;
@@ -107,9 +107,9 @@ TEST_CASE("the decision: a criterion asks for a balancing, and gain weighs its p
 TEST_CASE("times before the first measured update are told apart") {
     History h;
     Watch watch;
-    observe(h, watch, std::vector<double>{1, 3}, 1, Clock::work, *every);
+    observe(h, watch, std::vector<double>{1, 3}, 1, BalanceClock::work, *every);
     h.updates = 1;
-    observe(h, watch, std::vector<double>{2, 2}, 1, Clock::work, *every);
+    observe(h, watch, std::vector<double>{2, 2}, 1, BalanceClock::work, *every);
     CHECK((h.early_mean == 2 && h.early_max == 3));
     CHECK((h.sum_mean == 4 && h.sum_max == 5));
     CHECK(h.lost_seconds == 0);  // nobody asks what was lost
@@ -119,13 +119,13 @@ TEST_CASE("the memory of a criterion stays until a migration") {
     const std::unique_ptr<Criterion> boulmier = make_criterion({"boulmier"});
     History h;
     Watch watch;
-    observe(h, watch, std::vector<double>{1, 3}, 10, Clock::work, *boulmier);
+    observe(h, watch, std::vector<double>{1, 3}, 10, BalanceClock::work, *boulmier);
     CHECK(watch.memory == std::vector<double>{10, 10});
-    observe(h, watch, std::vector<double>{1, 5}, 10, Clock::work, *boulmier);
+    observe(h, watch, std::vector<double>{1, 5}, 10, BalanceClock::work, *boulmier);
     CHECK(watch.memory == std::vector<double>{20, 30});
     CHECK(h.lost_seconds == Approx(20 * 2 - 30));
     watch = {};
-    observe(h, watch, std::vector<double>{1, 5}, 10, Clock::work, *boulmier);
+    observe(h, watch, std::vector<double>{1, 5}, 10, BalanceClock::work, *boulmier);
     CHECK(h.lost_seconds == 0);
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("ranks host consecutive blocks of processes; both directions agree") {
             const Decomposition d(grid, one_box_each(even_partition(grid, n)), Hosts(n, ranks), {8, 8});
             std::int64_t next = 0;
             for (int r = 0; r < ranks; ++r) {
-                const Range mine = d.processes_of(r);
+                const IndexRange mine = d.processes_of(r);
                 CHECK(mine.begin == next);
                 CHECK(mine.size() >= n / ranks);
                 for (std::int64_t p = mine.begin; p < mine.end; ++p) CHECK(d.rank_of(p) == r);

@@ -10,6 +10,7 @@
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
 #include "balance/model/exact_sum.hpp"
+#include "cell_work.hpp"
 #include "random_partition.hpp"
 #include "thread_team.hpp"
 
@@ -53,7 +54,7 @@ Learnt learn(const Team& team, const std::string& name, const Hosts& hosts, bool
         const ProcessCells cells = model->additive() && !whole_processes
                                        ? ProcessCells::at_home(team, grid, known, hosts)
                                        : ProcessCells::whole_processes(team, grid, known, hosts);
-        const Range mine = hosts.processes_of(team.rank());
+        const IndexRange mine = hosts.processes_of(team.rank());
         times = {times.begin() + mine.begin, times.begin() + mine.end};
         loads = evaluate(*model, team, grid, cells, counts, state, times);
     }

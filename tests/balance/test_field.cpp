@@ -50,7 +50,7 @@ TEST_CASE("values of three axes go to boxes and back, whatever the team") {
             const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
                 const Homes homes{grid, team.size()};
                 const Box home = homes.of(team.rank());
-                const Range here = block(std::ssize(p.boxes), team.rank(), members);
+                const IndexRange here = block(std::ssize(p.boxes), team.rank(), members);
                 const std::vector<Box> mine(p.boxes.begin() + here.begin, p.boxes.begin() + here.end);
                 const FieldPlan plan(team, homes, mine);
                 const std::vector<std::int64_t> field = values_of(home);
@@ -144,7 +144,7 @@ TEST_CASE("where members have many cells fields go packed, in a fraction of thei
         const auto share = ThreadTeam::run(members, [&](const Team& team) -> double {
             const Homes homes{grid, members};
             const Box home = homes.of(team.rank());
-            const Range here = block(std::ssize(p.boxes), team.rank(), members);
+            const IndexRange here = block(std::ssize(p.boxes), team.rank(), members);
             const std::vector<Box> mine(p.boxes.begin() + here.begin, p.boxes.begin() + here.end);
             const FieldPlan plan(team, homes, mine);
             const std::vector<std::int64_t> field = values_of(home);

@@ -8,7 +8,7 @@
 using namespace balance;
 
 TEST_CASE("resources are the cores of each CPU and then the accelerators, node by node") {
-    const Machine machine{{{2, 2, 1, 1.5, 9}, {1, 1, 0, 2, 12}}};
+    const MachineSpec machine{{{2, 2, 1, 1.5, 9}, {1, 1, 0, 2, 12}}};
     const std::vector<Resource> expected{{ResourceKind::core, 0, 0, 1.5},       {ResourceKind::core, 0, 0, 1.5},
                                          {ResourceKind::core, 0, 1, 1.5},       {ResourceKind::core, 0, 1, 1.5},
                                          {ResourceKind::accelerator, 0, -1, 9}, {ResourceKind::core, 1, 0, 2}};

@@ -22,7 +22,7 @@ std::int32_t particles_at(int x, int y, int round) {
 }
 
 struct Story {
-    std::vector<Row> rows;
+    std::vector<BalanceRow> rows;
     std::vector<ResourceRow> resources;
     Partition partition;
     double worth = 0;
@@ -31,7 +31,7 @@ struct Story {
 
 Story play(const Team& team) {
     Policy policy;
-    policy.clock = Clock::work;
+    policy.clock = BalanceClock::work;
     policy.criterion.name = "every";
     policy.partition = {.processes = processes, .sticky = true};
     policy.counting = {{.cell = 1e-9, .particle = 8e-9, .candidate = 1e-9, .pair = 4e-9}, {2.5, 2.5, 2.5}};
@@ -55,7 +55,7 @@ Story play(const Team& team) {
         Measured measured;
         measured.moment = {10 * round, 10 * (round - 1), {}};
         measured.first = round == 0;
-        Outcome outcome = rebalance(setting, std::move(cells), measured, state);
+        RoundOutcome outcome = rebalance(setting, std::move(cells), measured, state);
         story.rows.insert(story.rows.end(), outcome.rows.begin(), outcome.rows.end());
         story.resources.insert(story.resources.end(), outcome.resources.begin(), outcome.resources.end());
         story.times_known = std::ssize(outcome.seconds);
@@ -65,11 +65,11 @@ Story play(const Team& team) {
     return story;
 }
 
-auto values_of(const Row& r) {
+auto values_of(const BalanceRow& r) {
     return std::tuple(r.step, r.lbe, r.mean_seconds, r.max_seconds, r.lbe_model, r.moved.cells, r.moved.particles,
                       r.ghost_cells, r.lbe_observed, r.decision, r.lbe_reachable);
 }
-auto values_of(const ResourceRow& r) { return std::tuple(r.step, r.resource, r.speed, r.load, r.seconds); }
+auto values_of(const ResourceRow& r) { return std::tuple(r.step, r.process, r.speed, r.load, r.seconds); }
 template <class T>
 bool same(const std::vector<T>& a, const std::vector<T>& b) {
     return std::ranges::equal(a, b, [](const T& p, const T& q) { return values_of(p) == values_of(q); });
@@ -88,7 +88,7 @@ TEST_CASE("hundreds of members decide what one alone does, and each knows the ti
         const auto board = turns::Team::all(turns, members);
         turns.run(std::size_t{1} << 18, [&](int m) { stories[m] = play(turns::Team(board, m)); });
         for (int m = 0; m < members; ++m) {
-            const Range hosted = Hosts(processes, members).processes_of(m);
+            const IndexRange hosted = Hosts(processes, members).processes_of(m);
             if (stories[m].times_known != hosted.size()) FAIL("member " << m);
             if (!same(stories[m].rows, expected.rows) || stories[m].worth != expected.worth ||
                 stories[m].partition != expected.partition)
@@ -96,7 +96,7 @@ TEST_CASE("hundreds of members decide what one alone does, and each knows the ti
         }
         std::vector<ResourceRow> resources;
         for (const Story& s : stories) resources.insert(resources.end(), s.resources.begin(), s.resources.end());
-        std::ranges::sort(resources, {}, [](const ResourceRow& r) { return std::pair(r.step, r.resource); });
+        std::ranges::sort(resources, {}, [](const ResourceRow& r) { return std::pair(r.step, r.process); });
         CHECK(same(resources, expected.resources));
     }
 }

@@ -21,7 +21,8 @@ const Grid grids[] = {{{23, 17, 1}, {true, false, false}},
 constexpr std::int64_t processes = 13;
 
 bool same(const Plan& a, const Plan& b) {
-    return a.local == b.local && std::ranges::equal(a.links, b.links, [](const Link<Move>& x, const Link<Move>& y) {
+    return a.local == b.local &&
+           std::ranges::equal(a.links, b.links, [](const PeerMoves<Move>& x, const PeerMoves<Move>& y) {
                return x.member == y.member && x.outgoing == y.outgoing && x.incoming == y.incoming;
            });
 }
@@ -39,7 +40,7 @@ TEST_CASE("around a home are all owners of its cells and of those next to it, wi
             for (int m = 0; m < members; ++m) {
                 const Box home = Homes{grid, members}.of(m);
                 std::set<std::int64_t> needed, members_needed;
-                const Range own = hosts.processes_of(m);
+                const IndexRange own = hosts.processes_of(m);
                 for (std::int64_t p = own.begin; p < own.end; ++p) needed.insert(p);
                 const Box frame = with_halo(home, halo_of(grid, 1));
                 const ProcessBoxes all = all_of(partition);

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "balance/nested/lbe_bound.hpp"
 #include "balance/nested/levels.hpp"
+#include "balance/nested/nested.hpp"
 #include "balance/partition/bisection.hpp"
 #include "paper_loads.hpp"
 #include "random_machine.hpp"
@@ -108,7 +108,7 @@ std::string fault_of(const RandomCase& c, const NestedPartition& p) {
     return "";
 }
 
-std::int64_t remote_of_accelerators(const Machine& machine, const NestedQuality& q) {
+std::int64_t remote_of_accelerators(const MachineSpec& machine, const NestedQuality& q) {
     const std::vector<Resource> resources = resources_of(machine);
     std::int64_t cells = 0;
     for (std::size_t r = 0; r < resources.size(); ++r)
@@ -160,7 +160,7 @@ TEST_CASE("the machines of the paper are balanced to 98 %, and no accelerator se
         for (const int accelerators : {0, 3, -1})
             for (const int nodes : {1, 2, 8, 32})
                 for (int seed = 1; seed <= (accelerators < 0 ? 2 : 1); ++seed) {
-                    const Machine machine = paper_machine(nodes, accelerators, seed);
+                    const MachineSpec machine = paper_machine(nodes, accelerators, seed);
                     const NestedPartition p = nested_partition(alone, grid, load, machine, {});
                     const NestedQuality q = quality_of(alone, grid, load, machine, p, 1);
                     CAPTURE(slab, accelerators, nodes, seed);

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "balance/nested/lbe_bound.hpp"
+#include "balance/nested/nested.hpp"
 #include "random_machine.hpp"
 #include "sanitized.hpp"
 #include "thread_team.hpp"
@@ -116,16 +116,16 @@ TEST_CASE("the bound knows equal cells, heavy cells and rims") {
     const SerialTeam alone;
     const NestedOptions options;
     const Grid line{{10, 1, 1}, {}};
-    const Machine four{{NodeSpec{1, 4}}};
+    const MachineSpec four{{NodeSpec{1, 4}}};
     CHECK(lbe_bound(alone, line, {}, four, options) == Approx(10.0 / 4 / 3));  // 3, 3, 2 and 2 cells
     std::vector<std::int64_t> load(10, 1);
     load[4] = 9;
     CHECK(lbe_bound(alone, line, load, four, options) == Approx(18.0 / 4 / 9));
     // Each core takes a cell at either end of its node, in twice the time that all would need together.
-    const Machine three{std::vector<NodeSpec>(3, {1, 1, 1, 1, 99})};
+    const MachineSpec three{std::vector<NodeSpec>(3, {1, 1, 1, 1, 99})};
     CHECK(lbe_bound(alone, {{300, 1, 1}, {true, false, false}}, {}, three, options) == Approx(0.5));
     CHECK(lbe_bound(alone, {{300, 1, 1}, {}}, {}, three, options) == Approx(1));
     CHECK(lbe_bound(alone, {{300, 1, 1}, {true, false, false}}, {}, three, {NestedAlgorithm::greedy, 1}) == Approx(1));
-    const Machine small{std::vector<NodeSpec>(100, {1, 1, 1, 1, 3})};  // 6 x 6 cells a node, 16 of them inner
+    const MachineSpec small{std::vector<NodeSpec>(100, {1, 1, 1, 1, 3})};  // 6 x 6 cells a node, 16 of them inner
     CHECK(lbe_bound(alone, {{60, 60, 1}, {true, true, false}}, {}, small, options) == Approx(9.0 / 20));
 }

@@ -21,7 +21,7 @@ bool same(const OverAll& a, const OverAll& b) { return a.sum == b.sum && a.mean 
 std::vector<OverAll> of_team(int members, const std::vector<std::vector<double>>& all) {
     const std::int64_t processes = std::ssize(all.front());
     const auto told = ThreadTeam::run(members, [&](const Team& team) {
-        const Range mine = Hosts(processes, members).processes_of(team.rank());
+        const IndexRange mine = Hosts(processes, members).processes_of(team.rank());
         std::vector<std::vector<double>> hosted;
         for (const auto& list : all) hosted.emplace_back(list.begin() + mine.begin, list.begin() + mine.end);
         std::array<std::int64_t, 2> also{1, team.rank()};

@@ -88,7 +88,7 @@ TEST_CASE("every partition tiles the grid, keeps its limit and does not depend o
     const SerialTeam alone;
     std::vector<PartitionOptions> all;
     for (const CutAt cut : {CutAt::patches, CutAt::strips, CutAt::cells})
-        for (const Order order : {Order::morton, Order::hilbert, Order::tree})
+        for (const PatchOrder order : {PatchOrder::morton, PatchOrder::hilbert, PatchOrder::tree})
             for (const std::int64_t k : {1, 3})
                 for (const bool limited : {false, true}) {
                     PartitionOptions o;
@@ -238,7 +238,7 @@ TEST_CASE("a sticky bisection keeps its axes and counts, and moves fewer cells")
     const SerialTeam alone;
     const auto moved = [&](bool sticky) {
         PartitionOptions o;
-        o.processes = 25, o.sticky = sticky, o.order = Order::tree;
+        o.processes = 25, o.sticky = sticky, o.order = PatchOrder::tree;
         std::vector<Split> memory;
         std::vector<int> before;
         std::int64_t cells = 0;

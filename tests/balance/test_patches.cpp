@@ -15,7 +15,7 @@ using namespace balance;
 
 namespace {
 
-constexpr Order orders[] = {Order::morton, Order::hilbert, Order::tree};
+constexpr PatchOrder orders[] = {PatchOrder::morton, PatchOrder::hilbert, PatchOrder::tree};
 constexpr CutAt cuts[] = {CutAt::patches, CutAt::strips, CutAt::cells};
 
 // Loads with a hot plane, sizes from 0 to 3.
@@ -33,14 +33,14 @@ std::vector<std::int64_t> sizes_of(const Box& home) {
 }
 
 // The chain item by item, as the cells of each item: sorted by one who has all patches.
-std::vector<std::vector<std::array<int, 3>>> chain_of(const Grid& grid, std::vector<Box> patches, Order order,
+std::vector<std::vector<std::array<int, 3>>> chain_of(const Grid& grid, std::vector<Box> patches, PatchOrder order,
                                                       CutAt cut) {
     const auto key = [&](const Box& b) -> std::uint64_t {
         std::array<std::uint32_t, 3> at{};
         for (int a = 0; a < 3; ++a) at[a] = static_cast<std::uint32_t>(b.lower[a] + b.upper[a]);
-        if (order == Order::tree) return 0;
-        if (grid.dimensions == 3) return order == Order::morton ? morton_key(at) : hilbert_key(at);
-        return order == Order::morton ? morton_key(at[0], at[1]) : hilbert_key(at[0], at[1]);
+        if (order == PatchOrder::tree) return 0;
+        if (grid.dimensions == 3) return order == PatchOrder::morton ? morton_key(at) : hilbert_key(at);
+        return order == PatchOrder::morton ? morton_key(at[0], at[1]) : hilbert_key(at[0], at[1]);
     };
     std::ranges::stable_sort(patches, {}, key);
     std::vector<std::vector<std::array<int, 3>>> chain;
@@ -162,7 +162,7 @@ TEST_CASE("each member gets the boxes of its processes, of the partition that on
 
 TEST_CASE("what a member is told of patches does not grow with the team, on square and on long thin grids") {
     constexpr int a_member = 16;  // patches
-    for (const Order order : orders)
+    for (const PatchOrder order : orders)
         for (const int width : {4, 128}) {
             std::vector<std::int64_t> largest;
             for (const int members : {8, 128}) {
@@ -195,7 +195,7 @@ TEST_CASE("members get shares of the patches and of the items, where patches are
     std::vector<Split> memory;
     constexpr std::int64_t all = 8 * members;
     const std::vector<Box> boxes = bisect(grid.box(), {grid.box(), load}, all, 1, memory);
-    for (const Order order : orders) {
+    for (const PatchOrder order : orders) {
         struct Seen {
             std::int64_t patches, items;
         };

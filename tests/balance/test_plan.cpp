@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "balance/grid/for_each.hpp"
 #include "balance/partition/plan.hpp"
 
 using namespace balance;
@@ -15,21 +16,19 @@ int wrap(int c, int n) { return ((c % n) + n) % n; }
 
 std::vector<Move> incoming_and_local(const Plan& plan) {
     std::vector<Move> all = plan.local;
-    for (const Link<Move>& link : plan.links) all.insert(all.end(), link.incoming.begin(), link.incoming.end());
+    for (const PeerMoves<Move>& link : plan.links) all.insert(all.end(), link.incoming.begin(), link.incoming.end());
     return all;
 }
 
-Link<Move> link_with(const Plan& plan, int rank) {
-    for (const Link<Move>& link : plan.links)
+PeerMoves<Move> link_with(const Plan& plan, int rank) {
+    for (const PeerMoves<Move>& link : plan.links)
         if (link.member == rank) return link;
     return {rank, {}, {}};
 }
 
 template <class Use>
-void for_each_cell(const Box& box, Use use) {
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y)
-            for (int z = box.lower[2]; z < box.upper[2]; ++z) use(std::array{x, y, z});
+void for_each_place(const Box& box, Use use) {
+    for_each_cell(box, [&](int x, int y, int z) { use(std::array{x, y, z}); });
 }
 
 // All images of the cells around the tiles of a rank come once, from their owner.
@@ -42,7 +41,7 @@ void check_halos(const Decomposition& d, int rank, int width, const Plan& plan) 
             for (const Move& m : incoming_and_local(plan)) {
                 if (m.target != TileId{p, t}) continue;
                 const Box owner = d.tiles_of(m.source.process)[m.source.tile];
-                for_each_cell(m.box, [&](std::array<int, 3> c) {
+                for_each_place(m.box, [&](std::array<int, 3> c) {
                     REQUIRE(owner.contains(c));
                     for (int a = 0; a < 3; ++a) c[a] += m.image[a] * grid.cells[a];
                     ++filled[c];
@@ -50,7 +49,7 @@ void check_halos(const Decomposition& d, int rank, int width, const Plan& plan) 
             }
             std::size_t expected = 0;
             const std::size_t found = filled.size();
-            for_each_cell(with_halo(tiles[t], halo_of(grid, width)), [&](const std::array<int, 3>& c) {
+            for_each_place(with_halo(tiles[t], halo_of(grid, width)), [&](const std::array<int, 3>& c) {
                 bool there = !tiles[t].contains(c);
                 for (int a = 0; a < 3; ++a) there = there && (grid.periodic[a] || wrap(c[a], grid.cells[a]) == c[a]);
                 expected += there;

@@ -66,7 +66,7 @@ Found find(const Team& team, const Grid& grid, const Partition& before, const Pa
     const Moved moved = moved_between(old_owners, owners, particles);
     std::array<std::int64_t, 3> sums{ghost_cells(owners), moved.cells, moved.particles};
     team.sum(sums);
-    return {sums[0], sums[1], sums[2], predicted_efficiency(team, owners, load, processes),
+    return {sums[0], sums[1], sums[2], efficiency(sums_by_process(team, owners, load, processes)),
             counted_times(team, owners, work, processes)};
 }
 

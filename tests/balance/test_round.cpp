@@ -61,19 +61,19 @@ Balancing start(const Setting& setting, const Case& c) {
 
 // One round as a member tells of it.
 struct Told {
-    std::vector<Row> rows;
+    std::vector<BalanceRow> rows;
     std::vector<ResourceRow> resources;
     Partition partition;  // the driver's afterwards
     std::int64_t smallest_limit = 0;
     History history;  // the driver's
     double worth_even = 0, worth_possible = 0;
 };
-auto values_of(const Row& r) {
+auto values_of(const BalanceRow& r) {
     return std::tuple(r.step, r.model, r.driver, r.lbe, r.mean_seconds, r.max_seconds, r.lbe_model, r.moved.cells,
                       r.moved.particles, r.ghost_cells, r.lbe_observed, r.decision, r.lost_seconds, r.move_seconds,
                       r.lbe_reachable, r.load_step);
 }
-auto values_of(const ResourceRow& r) { return std::tuple(r.step, r.resource, r.speed, r.load, r.seconds); }
+auto values_of(const ResourceRow& r) { return std::tuple(r.step, r.process, r.speed, r.load, r.seconds); }
 bool same(const Told& a, const Told& b) {
     const auto equal = [](const auto& p, const auto& q) { return values_of(p) == values_of(q); };
     return std::ranges::equal(a.rows, b.rows, equal) && std::ranges::equal(a.resources, b.resources, equal) &&
@@ -98,7 +98,7 @@ std::vector<Told> play(const Team& team, const Case& c) {
     const Setting setting{team, grid, {processes, team.size()}, c.policy, meter};
     Balancing balancing = start(setting, c);
     const Box home = setting.home();
-    const Range mine = setting.hosts.processes_of(team.rank());
+    const IndexRange mine = setting.hosts.processes_of(team.rank());
     std::vector<Told> story;
     for (int round = 0; round < rounds; ++round) {
         HomeCells cells;
@@ -125,7 +125,7 @@ std::vector<Told> play(const Team& team, const Case& c) {
             if (measured.observed->row.decision != Decision::none) told.rows = {measured.observed->row};
         }
         if (told.rows.empty()) {
-            Outcome outcome = rebalance(setting, std::move(cells), measured, balancing);
+            RoundOutcome outcome = rebalance(setting, std::move(cells), measured, balancing);
             told.rows = outcome.rows;
             told.resources = all_gather<ResourceRow>(team, outcome.resources);
             told.partition = outcome.next ? whole(team, outcome.next->hosted) : in_use;
@@ -154,8 +154,8 @@ public:
 
     void start() { adopt(particles(0), 0, {}, nullptr); }
 
-    Row round(int number) {
-        Row row;
+    BalanceRow round(int number) {
+        BalanceRow row;
         row.step = number * every;
         row.model = row_name_;
         std::vector<double> times = times_of(partition_, number, c_.policy.counting.work.slow);
@@ -227,7 +227,7 @@ private:
         });
         return ghosts;
     }
-    void adopt(const std::vector<std::int64_t>& loads, int number, const std::vector<double>& times, Row* row) {
+    void adopt(const std::vector<std::int64_t>& loads, int number, const std::vector<double>& times, BalanceRow* row) {
         updates_ += !times.empty();
         load_step_ = number * every;
         lbe_model_ = efficiency_of(partition_, loads);
@@ -275,7 +275,7 @@ private:
     std::int64_t ghosts_ = 0, load_step_ = 0, updates_ = 0;
 };
 
-void compare(const Row& row, const Row& plain) {
+void compare(const BalanceRow& row, const BalanceRow& plain) {
     CHECK(row.model == plain.model);
     CHECK(row.step == plain.step);
     CHECK(row.decision == plain.decision);
@@ -296,7 +296,7 @@ void compare(const Row& row, const Row& plain) {
 
 std::vector<Case> cases() {
     Policy plain;
-    plain.clock = Clock::work;
+    plain.clock = BalanceClock::work;
     plain.speeds = SpeedSource::off;
     plain.partition.processes = processes;
     plain.partition.sticky = false;
@@ -323,9 +323,9 @@ std::vector<Case> cases() {
     add("none", both, [](Case& c) { c.policy.partition.kind = "none"; });
     add("noise", both, [](Case& c) { c.noise = {1.1, 0.8, 1, 1, 1.3, 0.95}; });
     add("slow processes", both, [](Case& c) { c.policy.counting.work.slow.fraction = 0.34; });
-    add("wall clock", {"time_average"}, [](Case& c) { c.wall = true, c.policy.clock = Clock::wall; });
+    add("wall clock", {"time_average"}, [](Case& c) { c.wall = true, c.policy.clock = BalanceClock::wall; });
     add("wall clock, always", {"particle_count"},
-        [](Case& c) { c.wall = true, c.policy.clock = Clock::wall, c.policy.criterion.name = "every"; });
+        [](Case& c) { c.wall = true, c.policy.clock = BalanceClock::wall, c.policy.criterion.name = "every"; });
     return all;
 }
 
@@ -352,7 +352,7 @@ TEST_CASE("a round does what its rules say, over all cells at once") {
             CHECK(story[round].smallest_limit == 0);
             for (std::size_t m = 0; m < plain.size(); ++m) {
                 CAPTURE(m);
-                Row expected = plain[m].round(round);
+                BalanceRow expected = plain[m].round(round);
                 if (m > 0) expected.model = c.models[m];  // only a driver can be called `none`
                 CHECK(story[round].rows[m].driver == (m == 0));
                 compare(story[round].rows[m], expected);
@@ -411,7 +411,7 @@ TEST_CASE("teams of 2 to 64 tell the same story as one member, to the last bit")
             for (std::int64_t p = 0; p < processes; ++p) speed += speed_at_end(p) / processes;
             for (const ResourceRow& r : alone.back().resources) {
                 mean += r.load / processes;
-                CHECK(r.speed == Approx(speed_at_end(r.resource) / speed));
+                CHECK(r.speed == Approx(speed_at_end(r.process) / speed));
             }
             CHECK(mean == Approx(1));
         }
@@ -450,7 +450,7 @@ TEST_CASE("times that come from elsewhere take the place of counted ones, for th
     measured.driver_times = std::vector<double>{1, 2, 3, 4, 5, 6};
     measured.accelerator_speeds = {4};
     const Partition even = whole(team, balancing.models[1].partition);
-    const Outcome outcome = rebalance(setting, cells, measured, balancing);
+    const RoundOutcome outcome = rebalance(setting, cells, measured, balancing);
     CHECK(outcome.rows[0].max_seconds == 6);
     CHECK(outcome.rows[0].lbe == Approx(3.5 / 6));
     const std::vector<double> counted = times_of(even, 1, {});

@@ -58,7 +58,7 @@ Balancing balance_once(const Team& team) {
         const CellLoads loads =
             evaluate(*model, team, grid, ProcessCells::at_home(team, grid, around, hosts), counts, state, times);
         kept = make_partition({team, grid, hosts, loads.load, particles}, options, splits);
-        predicted_efficiency(team, Owners(grid, home, around_home(team, grid, kept)), loads.load, team.size());
+        sums_by_process(team, Owners(grid, home, around_home(team, grid, kept)), loads.load, team.size());
     }
     const ThreadTeam::Counts after = ThreadTeam::counts_of(team);
     return {{after.messages - before.messages, after.collectives - before.collectives}, kept.bytes() + splits.bytes()};

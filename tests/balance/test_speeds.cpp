@@ -252,7 +252,7 @@ TEST_CASE("speeds do not depend on the number of members") {
 class Restarting {
 public:
     explicit Restarting(std::int64_t processes) : processes_(processes), speeds_(processes) {}
-    void learn(const Team& team, const Range& hosted, std::span<const double> reference) {
+    void learn(const Team& team, const IndexRange& hosted, std::span<const double> reference) {
         Speeds next(processes_);
         const std::vector<double> memory = speeds_.memory(team);
         const std::vector<double> all = all_gather<double>(team, memory);  // as from a file
@@ -293,7 +293,7 @@ TEST_CASE("what no run can have saved is refused, and speeds alone are taken for
     w.noise = 0.01;
     const Outcome outcome = simulate(SerialTeam(), w);
     const std::vector<double>& memory = outcome.memory;
-    const Range all{0, w.processes};
+    const IndexRange all{0, w.processes};
     const std::vector<double> found(40, 1.0);
     const auto accepts = [&](std::span<const double> f, std::span<const double> m) {
         Speeds speeds(w.processes);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "balance/model/work.hpp"
+#include "cell_work.hpp"
 
 using namespace balance;
 

@@ -9,13 +9,13 @@ using namespace balance;
 namespace {
 
 // Of processes that one member hosts. speeds, even: empty: 1, 0.
-WorthOfAll of_all(const std::vector<double>& seconds, const std::vector<double>& speeds = {},
-                  const std::vector<double>& even = {}) {
-    std::vector<ProcessWorth> hosted;
+WorthTotals of_all(const std::vector<double>& seconds, const std::vector<double>& speeds = {},
+                   const std::vector<double>& even = {}) {
+    std::vector<ProcessTimes> hosted;
     for (std::size_t p = 0; p < seconds.size(); ++p)
         hosted.push_back({seconds[p], speeds.empty() ? 1 : speeds[p], even.empty() ? 0 : even[p]});
-    const std::vector<OverAll> over = over_all(SerialTeam(), std::ssize(seconds), WorthOfAll::lists_of(hosted));
-    return WorthOfAll::from(over);
+    const std::vector<OverAll> over = over_all(SerialTeam(), std::ssize(seconds), WorthTotals::lists_of(hosted));
+    return WorthTotals::from(over);
 }
 
 }  // namespace
@@ -24,21 +24,21 @@ TEST_CASE("the shape of a load: even partition and dearest cell, against a mean 
     const SerialTeam team;
     const std::vector<std::int64_t> load{8, 1, 1, 2, 0, 1, 2, 1};
     const std::vector<double> even{12, 4}, seconds{1, 1};
-    const LoadShape shape = shape_of(of_all(seconds, {}, even), 8);
+    const LoadPeaks shape = peaks_of(of_all(seconds, {}, even), 8);
     CHECK(shape.even == 12.0 / 8);
     CHECK(shape.dearest == 8.0 / 8);
     // A mean process of speeds 1 and 3 takes 16 / 4; the first one 12 / 1, and the second one could have the dear cell.
-    const LoadShape unequal = shape_of(of_all(seconds, {1, 3}, even), 8);
+    const LoadPeaks unequal = peaks_of(of_all(seconds, {1, 3}, even), 8);
     CHECK(unequal.even == 12.0 / 4);
     CHECK(unequal.dearest == Approx(8.0 / 3 / 4));
-    CHECK(shape_of(of_all(seconds), 0).even == 1);
-    CHECK(dearest_of(team, load, 2, 1) == shape.dearest);
-    CHECK(dearest_of(team, load, 1 + 3, 3) == Approx(unequal.dearest));
-    CHECK(dearest_of(team, std::vector<std::int64_t>(8, 0), 1 + 3, 3) == 0);
+    CHECK(peaks_of(of_all(seconds), 0).even == 1);
+    CHECK(heaviest_cell_share(team, load, 2, 1) == shape.dearest);
+    CHECK(heaviest_cell_share(team, load, 1 + 3, 3) == Approx(unequal.dearest));
+    CHECK(heaviest_cell_share(team, std::vector<std::int64_t>(8, 0), 1 + 3, 3) == 0);
 }
 
 TEST_CASE("a run adds up, step by step") {
-    Worth w;
+    WorthSums w;
     add(w, 10, of_all({1, 3}), {1.5, 0.5});  // mean 2
     add(w, 5, of_all({2, 2}), {1.5, 1.5});
     add(w, 1, of_all({4, 4}), {2, 3});
@@ -48,41 +48,41 @@ TEST_CASE("a run adds up, step by step") {
     CHECK(w.even == Approx(20 * 1.5 + 10 * 1.5 + 4 * 2));
     // No cell can be dearer than the slowest process was, whatever the loads say.
     CHECK(w.possible == Approx(20 + 10 + 4));
-    Worth dear;
+    WorthSums dear;
     add(dear, 10, of_all({1, 3}), {1, 1.25});
     add(dear, 10, of_all({1, 3}), {1, 1.75});
     CHECK(dear.possible == Approx(10 * 2 * 1.25 + 10 * 3));
-    Worth unequal;  // 3 seconds' work on a speed of 1 and 9 on one of 3: 3 seconds each
+    WorthSums unequal;  // 3 seconds' work on a speed of 1 and 9 on one of 3: 3 seconds each
     add(unequal, 1, of_all({6, 2}, {1, 3}), {2, 0});
     CHECK(unequal.perfect == 3);
     CHECK(unequal.even == 6);
 }
 
 TEST_CASE("verdicts are parts of the whole time") {
-    const Worth w{10, 80, 60, 75, 120};
-    const Verdict of_compute = verdict_of(w, 0), of_run = verdict_of(w, 20);
+    const WorthSums w{10, 80, 60, 75, 120};
+    const WorthSummary of_compute = worth_summary(w, 0), of_run = worth_summary(w, 20);
     CHECK(of_compute.perfect_saves == 0.25);
     CHECK(of_compute.most_lbe == 0.8);
     CHECK(of_compute.saved == Approx(1.0 / 3));
     CHECK(of_run.perfect_saves == 0.2);
     CHECK(of_run.saved == Approx(1 - 100.0 / 140));
-    CHECK(verdict_of({10, 80, 60, 75, 40}, 0).saved == -1);  // balancing can lose
-    CHECK(verdict_of({}, 1).saved == 0);
+    CHECK(worth_summary({10, 80, 60, 75, 40}, 0).saved == -1);  // balancing can lose
+    CHECK(worth_summary({}, 1).saved == 0);
 }
 
 TEST_CASE("net: the time of a run, and what it would have been without balancing") {
     // The slowest process computed 60 s of 100 s, and would have 90 s with the even partition; balancing took 12 s.
-    const Worth w{10, 80, 60, 75, 120};
-    const Net gain = net_of(w, 100, 60, 12);
+    const WorthSums w{10, 80, 60, 75, 120};
+    const NetSavings gain = net_savings(w, 100, 60, 12);
     CHECK(gain.seconds == 100);
     CHECK(gain.without_seconds == Approx(100 - 12 + 30));
     CHECK(gain.balancing_seconds == 12);
     CHECK(gain.saved() == Approx(1 - 100.0 / 118));
-    const Net loss = net_of(w, 100, 60, 70);  // what balancing saves is less than what it costs
+    const NetSavings loss = net_savings(w, 100, 60, 70);  // what balancing saves is less than what it costs
     CHECK(loss.without_seconds == Approx(60));
     CHECK(loss.saved() == Approx(-40.0 / 60));
-    CHECK(net_of({10, 80, 60, 75, 80}, 100, 60, 0).saved() == 0);
-    CHECK(net_of({}, 100, 0, 10).without_seconds == 90);
+    CHECK(net_savings({10, 80, 60, 75, 80}, 100, 60, 0).saved() == 0);
+    CHECK(net_savings({}, 100, 0, 10).without_seconds == 90);
 }
 
 TEST_CASE("balancing costs what its stages take, without the rebuilds that the run would have needed anyway") {

@@ -194,8 +194,8 @@ TEST_CASE("cpu_load keeps the border inside the band, and moves it the right way
             const bool up = load > 0.95 && share < 1, down = load < 0.85 && share > 0;
             CHECK((step.share > share) == up);
             CHECK((step.share < share) == down);
-            CHECK(step.decision == (up     ? BorderDecision::towards_cpu
-                                    : down ? BorderDecision::towards_accelerator
+            CHECK(step.decision == (up     ? BorderDecision::grow_accelerator
+                                    : down ? BorderDecision::grow_cpu
                                            : BorderDecision::kept));
         }
 }

@@ -86,7 +86,7 @@ int wrong_parts(const comm::Communicator& world, const comm::Network& network, i
 
 TEST_CASE("every part arrives, whatever the schedule, the nodes and the sizes") {
     const comm::Communicator world;
-    for (const auto& [order, word] : words_of(comm::Order{}))
+    for (const auto& [order, word] : words_of(comm::MessageOrder{}))
         for (const auto aggregate :
              {comm::Aggregate::none, comm::Aggregate::process, comm::Aggregate::node, comm::Aggregate::automatic})
             for (const int ranks_per_node : {1, 2, 3})
@@ -138,13 +138,13 @@ TEST_CASE("the buffers of a transfer that is not finished stay as long as messag
     constexpr std::size_t size = 3000;
     const balance::SerialLoop loop;
     using Transfer = balance::Transfer<int, std::byte>;
-    const auto lay_out = [](Transfer& transfer, const std::vector<balance::Link<int>>& links) {
+    const auto lay_out = [](Transfer& transfer, const std::vector<balance::PeerMoves<int>>& links) {
         const auto all = [](int) { return size; };
         transfer.lay_out<decltype(all), decltype(all)>(links, all, all);
     };
     if (world.rank() == 1) {
         const LeaksOnPurpose leaks;
-        const std::vector<balance::Link<int>> links{{0, {}, {1}}};
+        const std::vector<balance::PeerMoves<int>> links{{0, {}, {1}}};
         Transfer transfer(std::make_unique<comm::Exchange>(world));
         lay_out(transfer, links);
         transfer.start(loop, [](int, std::byte*) {});
@@ -154,7 +154,7 @@ TEST_CASE("the buffers of a transfer that is not finished stay as long as messag
     const std::vector<std::vector<std::byte>> others(100, mine);
     world.barrier();
     if (world.rank() == 0) {
-        const std::vector<balance::Link<int>> links{{1, {1}, {}}};
+        const std::vector<balance::PeerMoves<int>> links{{1, {1}, {}}};
         Transfer transfer(std::make_unique<comm::Exchange>(world));
         lay_out(transfer, links);
         transfer.start(loop, [](int, std::byte* bytes) { std::fill(bytes, bytes + size, std::byte{0x55}); });

@@ -11,9 +11,9 @@
 #include "comm/schedule.hpp"
 
 using comm::Aggregate;
+using comm::MessageOrder;
 using comm::MessagePlan;
 using comm::NodeMap;
-using comm::Order;
 using comm::Schedule;
 using Sizes = std::vector<std::size_t>;
 
@@ -47,7 +47,7 @@ TEST_CASE("messages cover all bytes once and keep to the limits") {
         const Sizes sizes = random_sizes(trial % 2 ? 300 : 9000);
         const std::size_t sum = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
         for (const auto aggregate : {Aggregate::none, Aggregate::process, Aggregate::automatic}) {
-            Schedule schedule{Order::plain, aggregate, false, 1000,
+            Schedule schedule{MessageOrder::plain, aggregate, false, 1000,
                               trial % 3 ? std::size_t{4096} : std::size_t{1} << 30};
             const Sizes ends = message_ends(sizes, schedule);
             REQUIRE(ends.back() == sum);
@@ -61,22 +61,22 @@ TEST_CASE("messages cover all bytes once and keep to the limits") {
 }
 
 TEST_CASE("auto sends messages of the threshold's size, but no more than there are parts") {
-    const Schedule schedule{Order::plain, Aggregate::automatic, false, 100};
+    const Schedule schedule{MessageOrder::plain, Aggregate::automatic, false, 100};
     CHECK(comm::message_ends(Sizes{30, 30, 30, 30}, schedule) == Sizes{100, 120});
     CHECK(comm::message_ends(Sizes{30, 150, 30}, schedule) == Sizes{100, 200, 210});
     CHECK(comm::message_ends(Sizes{30, 30, 500, 400, 30, 30}, schedule) == Sizes{60, 560, 960, 1020});
     CHECK(comm::message_ends(Sizes{90, 90, 500}, schedule) == Sizes{90, 180, 680});
     CHECK(comm::message_ends(Sizes{2500}, schedule) == Sizes{2500});
     CHECK(comm::message_ends(Sizes{50, 50, 65536, 50}, schedule) == Sizes{100, 65636, 65686});  // large: stays alone
-    CHECK(comm::message_ends(Sizes{2500}, {Order::plain, Aggregate::automatic, false, 100, 1000}) ==
+    CHECK(comm::message_ends(Sizes{2500}, {MessageOrder::plain, Aggregate::automatic, false, 100, 1000}) ==
           Sizes{1000, 2000, 2500});
-    CHECK(comm::message_ends(Sizes{120, 30, 500}, {Order::plain, Aggregate::automatic, false, 300, 300}) ==
+    CHECK(comm::message_ends(Sizes{120, 30, 500}, {MessageOrder::plain, Aggregate::automatic, false, 300, 300}) ==
           Sizes{300, 600, 650});  // none may be longer
     for (int trial = 0; trial < 2000; ++trial) {
         const Sizes sizes = random_sizes(trial % 2 ? 300 : 100000);
         REQUIRE(comm::message_ends(sizes, schedule).size() <= sizes.size());
     }
-    CHECK(comm::message_ends(Sizes{30, 40}, {Order::plain, Aggregate::none}) == Sizes{30, 70});
+    CHECK(comm::message_ends(Sizes{30, 40}, {MessageOrder::plain, Aggregate::none}) == Sizes{30, 70});
     CHECK(comm::message_ends(Sizes{}, schedule).empty());
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("aggregated messages grow by the paper's factor, up to the longest tha
 // As many bytes as a deck allows: three parts in one message would have more than MPI counts.
 TEST_CASE("no message through an aggregator is longer than MPI can count") {
     constexpr std::size_t most = std::size_t{1} << 30;
-    const Schedule schedule{Order::plain, Aggregate::node, false, most};
+    const Schedule schedule{MessageOrder::plain, Aggregate::node, false, most};
     const NodeMap nodes({0, 1});
     const std::vector<balance::Part> parts(20, {1, most - 1});
     comm::NodeTraffic traffic{std::vector<comm::ForwardedPart>(20, {0, 1, most - 1}), {1, 0}, {0, 1}};
@@ -119,16 +119,16 @@ TEST_CASE("no message through an aggregator is longer than MPI can count") {
 TEST_CASE("near nodes come first, and pairs of one pair of nodes together, larger ones first, the own node last") {
     const NodeMap nodes({0, 0, 1, 1, 2, 2, 3, 3});
     const std::vector<comm::Outgoing> outgoing{{7, 5}, {0, 1}, {4, 10}, {5, 20}, {3, 1}, {6, 5}};  // of rank 2
-    const auto targets = [&](Order order) {
+    const auto targets = [&](MessageOrder order) {
         std::vector<int> out;
         for (const std::size_t i : issue_order(2, outgoing, nodes, order)) out.push_back(outgoing[i].to);
         return out;
     };
-    CHECK(targets(Order::plain) == std::vector<int>{0, 3, 4, 5, 6, 7});
-    CHECK(targets(Order::near_first) == std::vector<int>{0, 5, 4, 6, 7, 3});
-    CHECK(targets(Order::far_first) == std::vector<int>{6, 7, 0, 5, 4, 3});
+    CHECK(targets(MessageOrder::plain) == std::vector<int>{0, 3, 4, 5, 6, 7});
+    CHECK(targets(MessageOrder::near_first) == std::vector<int>{0, 5, 4, 6, 7, 3});
+    CHECK(targets(MessageOrder::far_first) == std::vector<int>{6, 7, 0, 5, 4, 3});
     // Every order takes each message once.
-    for (const auto& order : words_of(Order{})) {
+    for (const auto& order : words_of(MessageOrder{})) {
         std::vector<int> sorted = targets(order.value);
         std::sort(sorted.begin(), sorted.end());
         CHECK(sorted == std::vector<int>{0, 3, 4, 5, 6, 7});
@@ -243,7 +243,7 @@ private:
 
     const int ranks_ = 2 + random_below(9);
     const NodeMap nodes_ = nodes_of(ranks_, 1 + random_below(4));
-    const Schedule schedule_{any<Order>(), any<Aggregate>(), false, 200,
+    const Schedule schedule_{any<MessageOrder>(), any<Aggregate>(), false, 200,
                              random_below(2) ? std::size_t{150} : std::size_t{1} << 30};
     std::vector<Part> parts_;
     std::vector<MessagePlan> plans_;

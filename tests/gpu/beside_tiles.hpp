@@ -288,8 +288,8 @@ private:
 
     // A frame of the block goes out. What comes, and what are images, in boxes as long as they can be along the last
     // axis, and two cells wide along the others where that is possible.
-    gpu::Border<D> border() {
-        gpu::Border<D> b;
+    gpu::BlockBorder<D> border() {
+        gpu::BlockBorder<D> b;
         outgoing_.clear();
         incoming_.clear();
         if (block_.empty()) return b;
@@ -450,7 +450,7 @@ private:
     md::TileScratch scratch_;
     balance::Box block_;
     std::vector<balance::Box> outgoing_;
-    std::vector<typename gpu::Border<D>::Incoming> incoming_;
+    std::vector<typename gpu::BlockBorder<D>::Incoming> incoming_;
     bool displaced_ = false;
     std::size_t emigrants_ = 0;
 };

@@ -406,9 +406,9 @@ TEST_CASE("rows are filled up to fours with the particle itself, which a device 
         std::fill(first.begin() + 5, first.end(), particles);
         std::iota(slot.begin(), slot.end(), 0);
         const std::vector<md::Packed<2>> packed(particles);
-        const gpu::Search<2> search{{{1, 1}, 1},   {edges, edges},       10,           1,
-                                    packed.data(), {x.data(), x.data()}, first.data(), slot.data(),
-                                    cell_of.data()};
+        const gpu::NeighbourSearch<2> search{{{1, 1}, 1},   {edges, edges},       10,           1,
+                                             packed.data(), {x.data(), x.data()}, first.data(), slot.data(),
+                                             cell_of.data()};
         const std::int32_t fours = gpu::Rows::fours_of(particles - 1);
         std::vector<std::int64_t> base{0, fours * gpu::group};
         std::vector<std::int32_t> length(particles);

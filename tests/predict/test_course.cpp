@@ -24,7 +24,7 @@ Snapshot row_at(std::int64_t step, std::vector<int> dear) {
     return s;
 }
 
-Rules rules_of(const char* criterion, double move_seconds, balance::Clock clock = balance::Clock::work) {
+Rules rules_of(const char* criterion, double move_seconds, balance::BalanceClock clock = balance::BalanceClock::work) {
     Rules rules;
     rules.policy.clock = clock;
     rules.policy.criterion.name = criterion;
@@ -83,7 +83,7 @@ TEST_CASE("with gain a run migrates when it has lost more than a migration costs
 TEST_CASE("by the wall clock a migration costs what the last one did; before it, nothing is known to be too dear") {
     const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {0}), row_at(30, {0})};
     // With the dear cell back, the slower process takes 1.6 s a step, 6 s more in 10 steps than the best partition.
-    const Course run = follow(moving, 2, rules_of("gain", 7, balance::Clock::wall));
+    const Course run = follow(moving, 2, rules_of("gain", 7, balance::BalanceClock::wall));
     CHECK(run.migrations == std::vector<std::size_t>{1, 3});
     CHECK(run.kept == 1);
     CHECK(run.partitioned == 2);
@@ -112,7 +112,7 @@ TEST_CASE("with lengths twice as large a run loses four times as much, in space 
     std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {0}), row_at(30, {0})};
     const auto migrations_in = [&](int dimensions) {
         for (Snapshot& s : moving) s.field.grid.dimensions = dimensions, s.field.length = 2;
-        return follow(moving, 2, rules_of("gain", 30, balance::Clock::wall)).migrations;
+        return follow(moving, 2, rules_of("gain", 30, balance::BalanceClock::wall)).migrations;
     };
     // By the third balancing 6 s would be lost at length 1 (above), by the fourth 12 s.
     CHECK(migrations_in(2) == std::vector<std::size_t>{1, 3});

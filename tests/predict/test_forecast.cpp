@@ -10,6 +10,7 @@
 
 #include "app/common/errors.hpp"
 #include "balance/grid/field.hpp"
+#include "balance/grid/for_each.hpp"
 #include "balance/model/work.hpp"
 #include "balance/partition/plan.hpp"
 #include "tools/predict/decomposed.hpp"
@@ -65,10 +66,8 @@ balance::Decomposition even(const CellField& field, int ranks) {
 
 // Calls visit(cell), which may lie beyond a side of the grid.
 template <class Visit>
-void for_each_cell(const balance::Box& box, Visit visit) {
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y)
-            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(Cells{x, y, z});
+void for_each_place(const balance::Box& box, Visit visit) {
+    balance::for_each_cell(box, [&](int x, int y, int z) { visit(Cells{x, y, z}); });
 }
 
 // All axes wrap around.
@@ -275,7 +274,7 @@ TEST_CASE("ranks compute all loads and send all that others see, in the messages
                 double of_link = 0;
                 for (const balance::Move& move : link.outgoing) {
                     double bytes = 0;
-                    for_each_cell(move.box, [&](const Cells& at) {
+                    for_each_place(move.box, [&](const Cells& at) {
                         bytes += field.item_bytes * double(field.items[place(field, at)]);
                     });
                     parts += bytes > 0;
@@ -313,7 +312,7 @@ TEST_CASE("a tile is at the rim where another rank's cells are in reach; what it
     std::vector<int> rank_of_cell(field.grid.box().cells());
     for (int r = 0; r < ranks; ++r)
         for (const balance::Box& box : owners.tiles_of(r))
-            for_each_cell(box, [&](const Cells& at) { rank_of_cell[place(field, at)] = r; });
+            for_each_place(box, [&](const Cells& at) { rank_of_cell[place(field, at)] = r; });
     const RankSteps steps = rank_steps(field, owners, comm::NodeMap(ranks), {});
     std::int64_t halo_cells = 0;
     double count_bytes = 0;
@@ -323,12 +322,12 @@ TEST_CASE("a tile is at the rim where another rank's cells are in reach; what it
         for (const balance::Box& box : owners.tiles_of(r)) {
             std::set<int> others;
             double load = 0;
-            for_each_cell(box, [&](const Cells& at) { load += balance::to_seconds(field.load[place(field, at)]); });
-            for_each_cell(around(field, box, field.reach), [&](const Cells& at) {
+            for_each_place(box, [&](const Cells& at) { load += balance::to_seconds(field.load[place(field, at)]); });
+            for_each_place(around(field, box, field.reach), [&](const Cells& at) {
                 if (const int owner = rank_of_cell[place(field, at)]; owner != r) others.insert(owner);
             });
-            for_each_cell(around(field, box, field.halo),
-                          [&](const Cells& at) { halo_cells += rank_of_cell[place(field, at)] != r; });
+            for_each_place(around(field, box, field.halo),
+                           [&](const Cells& at) { halo_cells += rank_of_cell[place(field, at)] != r; });
             if (others.empty()) continue;
             rim += load;
             sources.emplace_back(others.begin(), others.end());
@@ -410,7 +409,7 @@ TEST_CASE("a field goes from the homes of its cells to their owners, in one mess
     std::map<std::pair<int, int>, double> expected, sent;  // bytes, by home and owner
     for (int p = 0; p < ranks; ++p)
         for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
-            for_each_cell(partition.boxes[b], [&](const Cells& at) {
+            for_each_place(partition.boxes[b], [&](const Cells& at) {
                 homes.for_each_in({at, {at[0] + 1, at[1] + 1, at[2] + 1}}, [&](int home) {
                     if (home != p) expected[{home, p}] += 8;
                 });
@@ -480,7 +479,7 @@ TEST_CASE("a field with cut cells is the same problem on a finer grid") {
         const CellField fine = cut_cells(large, 3);
         CHECK(fine.length == 2);
         CHECK(fine.content() * double(fine.grid.box().cells()) == large.content() * double(large.grid.box().cells()));
-        for_each_cell(fine.grid.box(), [&](const Cells& at) {
+        for_each_place(fine.grid.box(), [&](const Cells& at) {
             Cells coarse = at;
             for (int a = 0; a < fine.grid.dimensions; ++a) coarse[a] /= 3;
             REQUIRE(fine.load[place(fine, at)] == large.load[place(large, coarse)]);

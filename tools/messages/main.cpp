@@ -35,7 +35,7 @@ void add_options(CLI::App& cli, Options& o) {
     cli.add_option("--kind", o.kinds, "of these plans only");
     cli.add_option("--plans", o.plans, "at most so many plans of each kind (1)")->check(positive);
     cli.add_option("--order", o.orders,
-                   fmt::format("{} (the first two)", fmt::join(balance::all_words<comm::Order>(), ", ")));
+                   fmt::format("{} (the first two)", fmt::join(balance::all_words<comm::MessageOrder>(), ", ")));
     cli.add_option("--aggregate", o.aggregates,
                    fmt::format("{} (all)", fmt::join(balance::all_words<comm::Aggregate>(), ", ")));
     cli.add_option("--overlap", o.overlap,
@@ -62,7 +62,7 @@ std::vector<std::pair<std::string, app::Deck::Comm>> schedules_of(const Options&
     for (const std::string& aggregate : o.aggregates)
         for (const std::string& order : o.orders) {
             app::Deck::Comm c = o.comm;
-            c.order = value_of<comm::Order>(order, "--order");
+            c.order = value_of<comm::MessageOrder>(order, "--order");
             c.aggregate = value_of<comm::Aggregate>(aggregate, "--aggregate");
             c.overlap = value_of<comm::Overlap>(o.overlap, "--overlap");
             schedules.emplace_back(aggregate + ", " + order, c);

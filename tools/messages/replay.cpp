@@ -17,7 +17,6 @@
 #include "balance/model/median.hpp"
 #include "comm/clock.hpp"
 #include "comm/mpi/mpi_check.hpp"
-#include "comm/node_traffic.hpp"
 #include "comm/simulation.hpp"
 
 #if MPI_VERSION >= 4

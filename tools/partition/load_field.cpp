@@ -25,7 +25,7 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     Deck deck = given;
     deck.grid.skin = 0;      // the neighbour lists serve once
     deck.balance.every = 1;  // counts look two cells far
-    deck.balance.clock = balance::Clock::work;
+    deck.balance.clock = balance::BalanceClock::work;
     const PlainEngine plain(deck, comm);
     Engine& engine = *plain.engine;
     fill_from(deck, engine, plain.owners, comm);

@@ -17,7 +17,6 @@
 #include "app/output/series/cell_fields.hpp"
 #include "balance/grid/field.hpp"
 #include "balance/model/speeds.hpp"
-#include "balance/nested/lbe_bound.hpp"
 #include "balance/nested/nested.hpp"
 #include "comm/machine/topology.hpp"
 #include "comm/team.hpp"
@@ -28,10 +27,10 @@ namespace app {
 namespace {
 
 // The machine as the deck gives it, and where it does not, as it is found. Collective.
-balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator& comm) {
+balance::MachineSpec machine_of(const Deck::Machine& given, const comm::Communicator& comm) {
     const std::vector<comm::NodeShape> found = comm::detect_nodes(comm);
     const auto nodes = given.nodes.value_or(static_cast<std::int64_t>(found.size()));
-    balance::Machine machine;
+    balance::MachineSpec machine;
     for (std::int64_t n = 0; n < nodes; ++n) {
         const comm::NodeShape& like = found[n % found.size()];
         balance::NodeSpec node;
@@ -93,7 +92,7 @@ std::vector<double> shortfalls(const std::vector<balance::Resource>& resources, 
 struct PartitionReport {
     std::string deck;  // its name
     balance::Grid grid;
-    balance::Machine machine;
+    balance::MachineSpec machine;
     std::string algorithm;  // its name
     int ghost_width = 1;    // cells
     balance::NestedPartition partition = {};
@@ -184,7 +183,7 @@ void say_partition(const PartitionReport& report, const std::string& directory) 
     std::fflush(stdout);
 }
 
-Json machine_json(const balance::Machine& machine) {
+Json machine_json(const balance::MachineSpec& machine) {
     Json nodes = Json::array();
     for (const balance::NodeSpec& n : machine.nodes)
         nodes.push_back({{"cpus", n.cpus},
@@ -251,7 +250,7 @@ int partition(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
     RunDirectory directory(output_path(options, deck, comm), result_kinds(), comm);
-    const balance::Machine machine = machine_of(deck.machine, comm);
+    const balance::MachineSpec machine = machine_of(deck.machine, comm);
     const LoadField field = load_field(deck, comm);
     const auto nodes = static_cast<std::int64_t>(machine.nodes.size());
     refuse_unless<DeckError>(comm, nodes <= field.grid.box().cells(),

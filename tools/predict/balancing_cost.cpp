@@ -81,7 +81,7 @@ private:
 };
 
 double look_seconds(const Prices& price, bool counted_work) {
-    // over_all() of seven lists: times, what was spent, and what balance::Worth needs.
+    // over_all() of seven lists: times, what was spent, and what balance::WorthSums needs.
     Messages m{.reductions = 1, .deliveries = 1};
     m.over_all(7, price.added_up());
     double seconds = price.part(cost::quality, 0, 7 * price.added_up());
@@ -96,7 +96,7 @@ double look_seconds(const Prices& price, bool counted_work) {
 }
 
 double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double cells) {
-    const bool counted_work = balance.clock == balance::Clock::work;
+    const bool counted_work = balance.clock == balance::BalanceClock::work;
     const double ranks = price.ranks();
     const balance::CutTogether together = balance::cut_together_of(cells, dimensions, static_cast<int>(ranks));
     double seconds = price.part(cost::lines, static_cast<double>(together.lines), 0);
@@ -160,7 +160,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
 BalancingSeconds balancing_cost(const Deck::Balance& balance, double cells, const balance::Grid& grid,
                                 const balance::Partition& partition, const predict::Conditions& conditions) {
     const Prices price(grid, partition, cells, conditions);
-    const bool counted_work = balance.clock == balance::Clock::work;
+    const bool counted_work = balance.clock == balance::BalanceClock::work;
     return {look_seconds(price, counted_work), partition_seconds(balance, price, grid.dimensions, cells),
             price.around(cost::tiles) + price.of({.deliveries = 2})};
 }

@@ -6,7 +6,7 @@
 namespace predict {
 namespace {
 
-using balance::Clock;
+using balance::BalanceClock;
 
 // Result of a balancing.
 struct Balanced {
@@ -37,21 +37,21 @@ public:
     Balanced balance(const Snapshot& s, std::int64_t last_step) {
         balance::Measured measured;
         measured.moment = {s.step, last_step};
-        if (setting_.policy.clock == Clock::work) measured.driver_times = times_of(s.field);
+        if (setting_.policy.clock == BalanceClock::work) measured.driver_times = times_of(s.field);
         else
             measured.observed =
                 balance::observe(setting_, measured.moment, balance::MeasuredTimes{times_of(s.field), {}}, state_);
         if (measured.observed && measured.observed->row.decision != balance::Decision::none) return {false, false};
         const double updates = driver().history.updates;
         const bool moved = take(balance::rebalance(setting_, cells_of(s), measured, state_));
-        if (moved && setting_.policy.clock == Clock::wall) driver().history.move_seconds = migration_seconds_;
+        if (moved && setting_.policy.clock == BalanceClock::wall) driver().history.move_seconds = migration_seconds_;
         return {driver().history.updates > updates, moved};
     }
 
 private:
     balance::BalancedModel& driver() { return state_.models.front(); }
 
-    bool take(balance::Outcome outcome) {
+    bool take(balance::RoundOutcome outcome) {
         if (outcome.dead_end) throw *outcome.dead_end;
         if (!outcome.next) return false;
         partition_ = balance::whole(alone_, outcome.next->hosted);

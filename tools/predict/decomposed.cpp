@@ -85,7 +85,7 @@ RankStep work_of(const CellField& field, const balance::SummedArea& load, const 
     for (const auto& link : ghosts.links)
         for (const Move& m : link.incoming) sources[m.target].insert(link.member);
     RankStep step;
-    const balance::Range mine = owners.processes_of(rank);
+    const balance::IndexRange mine = owners.processes_of(rank);
     for (std::int64_t p = mine.begin; p < mine.end; ++p) {
         const std::vector<balance::Box> tiles = owners.tiles_of(p);
         for (std::size_t t = 0; t < tiles.size(); ++t) {

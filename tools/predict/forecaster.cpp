@@ -165,7 +165,7 @@ private:
         const auto ranks = static_cast<std::int64_t>(placement.node.size());
         const Deck::Balance& b = deck_.balance;
         predict::Rules rules = rules_for(placement, parts);
-        const bool counted_work = b.clock == balance::Clock::work;
+        const bool counted_work = b.clock == balance::BalanceClock::work;
         const predict::CellField first = cut_cells(snapshots_.front().field, parts);
         BalancingSeconds cost;
         double rebuild = 0, moving = 0;

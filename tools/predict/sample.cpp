@@ -30,7 +30,7 @@ constexpr std::int64_t most_waiting_steps = 100;
 // The deck, with what counting and timing need.
 Deck to_be_sampled(Deck deck) {
     deck.balance.every = 1;  // counts look two cells far
-    deck.balance.clock = balance::Clock::wall;
+    deck.balance.clock = balance::BalanceClock::wall;
     return deck;
 }
 

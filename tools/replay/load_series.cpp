@@ -12,8 +12,10 @@
 #include "app/common/words.hpp"
 #include "app/deck/deck.hpp"
 #include "app/run/start.hpp"
+#include "balance/model/cell_counts.hpp"
 #include "balance/replay.hpp"
 #include "comm/file/durable.hpp"
+#include "comm/team.hpp"
 
 namespace app {
 namespace {
@@ -53,9 +55,9 @@ void LoadSeriesReader::check_shapes() {
     steps_.resize(shape.times);
 }
 
-// Rank 0 reads a field, and counts the particles around all cells; then each rank holds the cells of its home.
+// Rank 0 reads a field; then each rank holds the cells of its home.
 void LoadSeriesReader::require_memory() const {
-    const double read = has_particles() ? 100 : 40, balanced = balanced_cell_bytes * comm_.node_size() / comm_.size();
+    const double read = 40, balanced = balanced_cell_bytes * comm_.node_size() / comm_.size();
     const std::int64_t cells = grid_.box().cells();
     on_rank_0(comm_, [&] {
         if (const std::string lack = comm::lack_of_memory((read + balanced) * static_cast<double>(cells));
@@ -105,10 +107,8 @@ balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {
     for (const double v : file_.home(load_name, time)) cells.work.push_back(balance::to_ticks(v * scale_));
     cells.counts.resize(cells.work.size());
     const auto counts_of = [&](const char* name) {
-        std::vector<balance::CellCounts> all;
-        if (const std::vector<double> particles = file_.whole(name, time); comm_.rank() == 0)
-            all = balance::counts_around(std::vector<std::int64_t>(particles.begin(), particles.end()), grid_);
-        return comm::to_homes(all, grid_, comm_);
+        const std::vector<double> particles = file_.home(name, time);
+        return counts_around(comm::Ranks(comm_), grid_, std::vector<std::int32_t>(particles.begin(), particles.end()));
     };
     if (has_particles()) cells.counts = counts_of(particles_name);
     if (has_ahead()) cells.ahead = counts_of(ahead_name);

@@ -85,7 +85,7 @@ void balance_at(const std::vector<std::int64_t>& opportunities, const LoadSeries
     for (const std::int64_t t : opportunities) {
         const std::int64_t step = series.step(t);
         const balance::ProcessBoxes in_use = replay.state().models.front().partition;
-        const balance::Outcome outcome =
+        const balance::RoundOutcome outcome =
             replay.balance(step, series.cells(t), disturbance_of(deck, setting.hosts.processes_of(team.rank()), step));
         agreed(team.comm(), [&] { require_partition(step, outcome.dead_end); });
         rows.add(outcome.rows);
@@ -137,7 +137,7 @@ std::string summary_text(const balance::Replay& replay, const std::optional<bala
     add_program(j, options.command_line);
     j["deck"] = deck.name;
     j["loads"] = options.loads;
-    j["clock"] = balance::word_of(balance::Clock::work);
+    j["clock"] = balance::word_of(balance::BalanceClock::work);
     j["ranks"] = ranks;
     j["processes"] = replay.setting().hosts.processes();
     j["cells"] = Json(std::vector<int>(grid.cells.begin(), grid.cells.begin() + grid.dimensions));

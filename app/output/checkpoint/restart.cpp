@@ -52,7 +52,7 @@ Front verified_front(const std::string& path, const comm::Communicator& comm) {
 void for_each_piece(comm::FileReader& file, std::int64_t particles, int dimensions, const comm::Communicator& comm,
                     const std::function<void(std::vector<md::Particle<3>>)>& use) {
     constexpr std::int64_t piece = 1 << 15;
-    const balance::Range mine = balance::block(particles, comm.rank(), comm.size());
+    const balance::IndexRange mine = balance::block(particles, comm.rank(), comm.size());
     const std::int64_t pieces = (particles / comm.size() + piece) / piece;
     for (std::int64_t k = 0; k < pieces; ++k) {
         const std::int64_t begin = std::min(mine.end, mine.begin + k * piece),

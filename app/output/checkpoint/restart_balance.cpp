@@ -96,7 +96,7 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balan
 }
 
 // Seconds that the hosted processes have spent; empty if they are not known.
-std::vector<double> spent_here(const std::vector<double>& spent, const balance::Range& hosted) {
+std::vector<double> spent_here(const std::vector<double>& spent, const balance::IndexRange& hosted) {
     if (spent.empty()) return {};
     return {spent.begin() + hosted.begin, spent.begin() + hosted.end};
 }

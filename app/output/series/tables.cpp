@@ -109,8 +109,7 @@ const Columns<BalanceRow>& balance_columns() {
 const Columns<ResourceRow>& resource_columns() {
     using R = ResourceRow;
     static const Columns<R> columns{
-        column<R>("step", "", &R::step, "step number"),
-        column<R>("resource", "", &R::resource, "number of the process"),
+        column<R>("step", "", &R::step, "step number"), column<R>("resource", "", &R::process, "number of the process"),
         column<R>("speed", "mean 1", &R::speed,
                   "speed as found so far, relative to the mean of all processes; how: [models.md](models.md#speeds)",
                   "{:.6g}"),

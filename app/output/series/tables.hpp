@@ -60,7 +60,7 @@ inline void add_resources(Table<ResourceRow>& table, std::span<const ResourceRow
     for (std::int64_t first = 0; first < processes; first += at_a_time) {
         std::vector<ResourceRow> rows;
         for (const ResourceRow& row : hosted)
-            if (row.resource >= first && row.resource < first + at_a_time) rows.push_back(row);
+            if (row.process >= first && row.process < first + at_a_time) rows.push_back(row);
         table.add(balance::gather<ResourceRow>(team, rows));
     }
 }

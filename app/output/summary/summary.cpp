@@ -61,7 +61,7 @@ void say_balancing(const Summary& s) {
                    fmt::format("{:.3f} s for moving and sorting anew", b.migrate_seconds)});
     const std::vector<Overall> overall = s.balancer.overall();
     if (overall.empty()) {
-        if (b.balancings > 1 && s.run.deck.balance.clock == balance::Clock::wall)
+        if (b.balancings > 1 && s.run.deck.balance.clock == balance::BalanceClock::wall)
             say(stdout, "  too little time between two balancings for the clock; raise balance.every\n");
         return;
     }
@@ -202,7 +202,7 @@ std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer) {
 }
 
 std::string clock_name(const Summary& s) {
-    if (s.run.deck.balance.clock == balance::Clock::work) return "counted work";
+    if (s.run.deck.balance.clock == balance::BalanceClock::work) return "counted work";
     if (comm::simulated) return "the simulated clock";
     return s.engine.setup().thread_seconds == comm::now ? "the wall clock of each thread"
                                                         : "the CPU time of each thread";

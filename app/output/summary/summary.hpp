@@ -82,10 +82,12 @@ struct Summary {
     StepSeconds step_seconds() const;
 
     /// What balancing was worth; nothing where nothing was measured.
-    std::optional<balance::Verdict> verdict() const;
+    std::optional<balance::WorthSummary> verdict() const;
     /// verdict() is of the whole run's time; else of the time that the processes computed: by counted work, and where
     /// ranks host several processes.
-    bool verdict_of_run() const { return run.deck.balance.clock == balance::Clock::wall && processes() == ranks; }
+    bool verdict_of_run() const {
+        return run.deck.balance.clock == balance::BalanceClock::wall && processes() == ranks;
+    }
     /// Part of the run's time that ranks spent balancing and migrating.
     double balancing_cost() const;
 
@@ -96,7 +98,7 @@ struct Summary {
     };
     NetOf net_of() const;
     /// The time with balancing and without, on one base; nothing where nothing was measured, or nothing could change.
-    std::optional<balance::Net> net() const;
+    std::optional<balance::NetSavings> net() const;
 
     std::int64_t processes() const { return engine.tiles().hosts().processes(); }
     /// Steps of this start.

@@ -61,13 +61,13 @@ void add_efficiency(Json& j, const Summary& s) {
             {"parallel", useful.mean / s.wall_seconds},     {"load_balance", useful.mean / useful.max},
             {"communication", useful.max / s.wall_seconds}, {"parallelEfficiency", useful.mean / s.wall_seconds},
             {"loadBalance", useful.mean / useful.max},      {"communicationEfficiency", useful.max / s.wall_seconds}};
-    if (const std::optional<balance::Verdict> v = s.verdict())
+    if (const std::optional<balance::WorthSummary> v = s.verdict())
         j["worth"] = {{"of", s.verdict_of_run() ? "run" : "compute"},
                       {"perfect_saves", v->perfect_saves},
                       {"most_lbe", v->most_lbe},
                       {"saved", v->saved},
                       {"cost", s.balancing_cost()}};
-    if (const std::optional<balance::Net> n = s.net())
+    if (const std::optional<balance::NetSavings> n = s.net())
         j["worth"]["net"] = {{"of", s.net_of() == Summary::NetOf::run ? "run" : "virtual processes"},
                              {"seconds", n->seconds},
                              {"without_seconds", n->without_seconds},

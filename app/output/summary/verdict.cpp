@@ -39,7 +39,7 @@ void say_efficiency(const Summary& s) {
 
 // One sentence on what balancing was worth in all: with it and without, on one base.
 void say_net(const Summary& s) {
-    const std::optional<balance::Net> n = s.net();
+    const std::optional<balance::NetSavings> n = s.net();
     if (!n) return;
     constexpr double shown = 0.0005;  // less is 0.0 %
     const double saved = n->saved();
@@ -65,7 +65,7 @@ void say_net(const Summary& s) {
 
 void say_worth(const Summary& s) {
     say_efficiency(s);
-    const std::optional<balance::Verdict> v = s.verdict();
+    const std::optional<balance::WorthSummary> v = s.verdict();
     if (!v) return;
     const std::string of =
         s.processes() == s.ranks ? "" : fmt::format(" of the {}", counted(s.processes(), "virtual process"));
@@ -75,36 +75,37 @@ void say_worth(const Summary& s) {
     say_net(s);
 }
 
-std::optional<balance::Verdict> Summary::verdict() const {
-    std::optional<balance::Worth> w = balancer.worth();
+std::optional<balance::WorthSummary> Summary::verdict() const {
+    std::optional<balance::WorthSums> w = balancer.worth();
     if (!w) return std::nullopt;
-    if (!verdict_of_run()) return verdict_of(*w, 0);
+    if (!verdict_of_run()) return worth_summary(*w, 0);
     // Up to the last balancing: to the time of the whole run.
     const double whole = steps() / w->steps;
     for (double* seconds : {&w->measured, &w->perfect, &w->possible, &w->even}) *seconds *= whole;
-    return verdict_of(*w, std::max(0.0, wall_seconds - w->measured));
+    return worth_summary(*w, std::max(0.0, wall_seconds - w->measured));
 }
 
 // By counted work a simulated clock goes on by just these seconds, and a real run's by others, which compare alike.
-std::optional<balance::Net> Summary::net() const {
-    const std::optional<balance::Worth> w = balancer.worth();
+std::optional<balance::NetSavings> Summary::net() const {
+    const std::optional<balance::WorthSums> w = balancer.worth();
     if (!w || !balance::kind_of(run.deck.balance.partition).follows_loads) return std::nullopt;
-    const bool counted_work = run.deck.balance.clock == balance::Clock::work;
+    const bool counted_work = run.deck.balance.clock == balance::BalanceClock::work;
     const double whole = steps() / w->steps, measured = w->measured * whole;
     const double balancing_seconds = spreads.balancing_seconds.mean;
     if (net_of() == NetOf::processes) {
-        balance::Net n = balance::net_of(*w, measured, measured, 0);
+        balance::NetSavings n = balance::net_savings(*w, measured, measured, 0);
         n.balancing_seconds = balancing_seconds;
         return n;
     }
     const bool as_counted = !counted_work || comm::simulated;
-    return balance::net_of(*w, wall_seconds,
-                           as_counted ? measured : spreads.useful_seconds.mean * w->measured / w->perfect,
-                           balancing_seconds);
+    return balance::net_savings(*w, wall_seconds,
+                                as_counted ? measured : spreads.useful_seconds.mean * w->measured / w->perfect,
+                                balancing_seconds);
 }
 
 Summary::NetOf Summary::net_of() const {
-    const bool slowed = run.deck.balance.clock == balance::Clock::work && run.deck.balance.work.slow.fraction > 0;
+    const bool slowed =
+        run.deck.balance.clock == balance::BalanceClock::work && run.deck.balance.work.slow.fraction > 0;
     return processes() == ranks && !slowed ? NetOf::run : NetOf::processes;
 }
 
