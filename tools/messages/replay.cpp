@@ -16,6 +16,7 @@
 
 #include "balance/model/median.hpp"
 #include "comm/clock.hpp"
+#include "comm/message_plan.hpp"
 #include "comm/mpi/mpi_check.hpp"
 #include "comm/simulation.hpp"
 
