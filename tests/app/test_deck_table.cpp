@@ -248,5 +248,5 @@ TEST_CASE("the reference has a row for every key") {
         CHECK((!key.meaning.empty() && !key.allowed.empty()));
     });
     CHECK(reference.find("| `cell` | 2D: the cutoff; 3D: 1.2 times the cutoff | a number above 0 and at most 10 | "
-                         "keeps | smallest side of a cell") != std::string::npos);
+                         "no | smallest side of a cell") != std::string::npos);
 }
