@@ -152,6 +152,21 @@ def test_refused(tmp_path, ranks, body, what):
     fails_with(2, (), ranks, "check", deck, matches=what)
 
 
+@pytest.mark.group("bodies_starts")
+def test_crowd(tmp_path):
+    """Small soft particles are refused by the density where the profile is largest, twice the mean."""
+    deck = tmp_path / "deck.yaml"
+    deck.write_text(
+        "system:\n  box: [40, 40]\n  potential: {kind: soft_sphere, sigma: 0.02, cutoff: 2.5}\n"
+        "  bodies: [{shape: box, lower: [0, 0], upper: [40, 40], fill: random, density: 200, spacing: 0.02,\n"
+        "    profile: {kind: linear, ends: [0, 1]}}]\nrun: {dt: 0.001, steps: 10}\n"
+    )
+    what = (
+        r"density: 200 puts 1e\+05 particles into the 5 columns of cells around one, more than 65535; use at most 131"
+    )
+    fails_with(2, (), 0, "check", deck, matches=what)
+
+
 def test_full(tmp_path):
     """Particles that `check` cannot tell from those that fit: another body keeps most places."""
     deck = written(

@@ -277,6 +277,8 @@ const std::vector<BadDeck> bad_geometry{
     {fit("lower: @[10, 10], upper: [40, 40]"), "box: fit needs a slab with cells"},
     {fit("cells: [40, 20]", "[periodic, @reflecting]"), "box: fit needs periodic boundaries"},
     {fit("cells: [40, 20]}\n    - @{cells: [40, 20]"), "box: fit with 2 slabs"},
+    {fit("cells: [40, 20]}\n  bodies:\n    @- {shape: ball, center: [9, 9], radius: 3, density: 0.5"),
+     "box: fit with 1 slab and 1 body"},
     {fit("cells: [40, @0]"), "system.slabs.0.cells.1 is 0"},
     {fit("cells: @[4, 20]"), "too short for a periodic axis"},
     {fit("cells: @[4000000, 20]"), "more than 2^20"},

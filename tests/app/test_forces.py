@@ -271,7 +271,7 @@ run: {dt: 0.002, steps: 100}
         ("gravity: [0, -2000]", "system.gravity.1", "1000"),
         ("gravity: [0, -1, 0]", "system.gravity has 3 values", "give 2"),
         ("gravity: [0, 1e-9]", "would be rounded", "write 0, or at least"),
-        ("walls: [{face: y_lower, velocity: 1, from: 100, to: 20}]", "stops before it begins", "beyond"),
+        ("walls: [{face: y_lower, velocity: 1, from: 20, to: 20}]", "stops before it begins", "beyond"),
         ("walls: []", "system.walls is empty", "give at least one"),
         ("walls: [{epsilon: 1}]", "face", "y_lower"),
         ("walls: [{face: y_lower}]", "does nothing but reflect", "give epsilon or velocity"),

@@ -142,6 +142,8 @@ def test_replay(trace, tmp):
                 assert round(c["messages"] * c["plans"]) == len(sizes) and c["nodes"] == 2, f"{kind}, {name}"
             if name.startswith(("auto", "process")):
                 assert c["messages"] <= c["parts"], f"{kind}, {name}"
+    ok(3, folder / "trace.csv", "--kind", "ghosts", "--rounds", 1, "--json", results, binary=options.tool)
+    assert {c["kind"] for c in json.loads(results.read_text())["cases"]} == {"ghosts"}
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,13 @@ def test_formats(tmp, dimensions):
     flags = "".join(line + " 0 -1 0\n" for line in atoms.splitlines())
     text = f"{head}Pair Coeffs # lj/cut\n\n1 1 1\n\nAtoms\n\n{flags}\nVelocities\n\n{backwards}"
     (tmp / "mixed.lmp").write_text(text)
+    at, moved = np.eye(3)[0] * 16, f"16 {16 + box[0]:.17g} xlo xhi"
+    write_data(str(tmp / "moved.lmp"), ids, x + at, v, box, dimensions)
+    text = (tmp / "moved.lmp").read_text().replace(f"0 {box[0]:.17g} xlo xhi", moved)
+    (tmp / "moved.lmp").write_text(text)
     hashes = {started(tmp, tmp / file) for file in ("data.lmp", "ids.dump", "mixed.lmp")}
+    lengths = ", ".join(f"{length:.17g}" for length in box[:dimensions])
+    assert {started(tmp, tmp / "moved.lmp", system__box=f"[{lengths}]")} == hashes
     assert len(hashes) == 1 and hashes != {expected}
     for ranks in (1, 2, 3, 4, 7):
         assert started(tmp, checkpoint, ranks) == expected, ranks
@@ -112,6 +118,9 @@ def test_boxes(tmp):
         del f["particles/atoms/velocity"]
     ok_run(tmp / "rest", deck=deck, run__steps=0)
     assert thermo(tmp / "rest")[0]["kinetic"] == 0
+    # Particles that lie in a plane and move out of it need three lengths.
+    flat, says = write_h5md(tmp / "flat.h5", ids, x * [1, 1, 0], v, box), "particles lie, or move, along z"
+    fails_with(2, says, 0, "check", deck_of(tmp, flat), *settings(system__box="[10, 10]"))
 
 
 @pytest.mark.group("restarts")

@@ -177,6 +177,18 @@ TEST_CASE("a team bisects as one member does from a memory in which nothing fits
     check_teams(test::teams({3, 33}), any_memory);
 }
 
+TEST_CASE("a cut that is remembered along an axis without room for it is forgotten") {
+    const Box line{{0, 0, 0}, {1, 20, 1}};
+    const SummedArea loads(line, std::vector<std::int64_t>(20, 1));
+    std::vector<Split> none, memory;
+    bisect(line, loads, 5, 1, none);
+    memory.assign(none.size(), {});
+    memory[0] = {0, 5 - none[0].left};
+    bisect(line, loads, 5, 1, memory);
+    CHECK(memory[0].axis == 1);
+    CHECK(memory[0].left == none[0].left);
+}
+
 TEST_CASE("the first cut is the best of all with 40 to 60 % of the parts on each side") {
     std::mt19937_64 random(8);
     for (int trial = 0; trial < 300; ++trial) {

@@ -114,11 +114,13 @@ TEST_CASE("formulas of the paper's models") {
     CHECK(w.balance(*make_model("time_average", {}))[i] == Approx(t1 / cells1));
     CHECK(w.balance(*make_model("particle_count", {}))[i] == w.cells[i].n);
     CHECK(w.balance(*make_model("hybrid", {}))[i] == Approx(w.cells[i].n * t1 / static_cast<double>(n1)));
-    // Moving average: the first value is the share itself, then half old, half new.
+    // Moving average: the first value is the share itself, then a quarter of it is new.
     World v(3, 4);
-    const auto moving = make_model("moving_average", {});
+    ModelConstants quarter;
+    quarter.weight = 0.25;
+    const auto moving = make_model("moving_average", quarter);
     CHECK(v.balance(*moving)[i] == Approx(t1 / cells1));
-    CHECK(v.balance(*moving, 3)[i] == Approx(2 * t1 / cells1));
+    CHECK(v.balance(*moving, 3)[i] == Approx(1.5 * t1 / cells1));
     // A1 within the threshold keeps its loads as they are.
     ModelConstants c;
     c.threshold = 0.09;

@@ -66,6 +66,7 @@ TEST_CASE("auto sends messages of the threshold's size, but no more than there a
     CHECK(comm::message_ends(Sizes{30, 150, 30}, schedule) == Sizes{100, 200, 210});
     CHECK(comm::message_ends(Sizes{30, 30, 500, 400, 30, 30}, schedule) == Sizes{60, 560, 960, 1020});
     CHECK(comm::message_ends(Sizes{90, 90, 500}, schedule) == Sizes{90, 180, 680});
+    CHECK(comm::message_ends(Sizes{50, 50, 500}, schedule) == Sizes{100, 600});
     CHECK(comm::message_ends(Sizes{2500}, schedule) == Sizes{2500});
     CHECK(comm::message_ends(Sizes{50, 50, 65536, 50}, schedule) == Sizes{100, 65636, 65686});  // large: stays alone
     CHECK(comm::message_ends(Sizes{2500}, {MessageOrder::plain, Aggregate::automatic, false, 100, 1000}) ==
