@@ -144,7 +144,7 @@ private:
 
     const Deck::Accelerator settings_;
     const balance::Setting& setting_;
-    std::vector<double> costs_;            // what cells of so many particles usually cost
+    std::vector<double> costs_;            // usual cost of a cell, by its number of particles
     bool placed_ = false, moving_ = true;  // moving: the border of some rank, at the last check
     std::int64_t first_step_ = 0, last_step_ = 0;
     double wanted_;  // the share that the controller has set

@@ -90,7 +90,7 @@ std::int64_t sum_in(const Box& field, const Box& part, const Values& values) {
     return sum;
 }
 
-/// True if values of so many cells, of all members together, are packed on their way between members. Members with few
+/// True if values of cells are packed on their way between members. cells: of all members together. Members with few
 /// cells send short messages. Packing then saves less time than the exchange of message sizes takes.
 constexpr bool worth_packing(std::int64_t cells, int members) { return cells / members > 8192; }
 

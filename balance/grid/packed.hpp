@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Values of cells that lie beside each other are much alike, and in a vacuum the same. Packed they take a fraction of
 // their bytes. First comes the number of values. Each stretch of values is packed as its first value and the
-// differences of the others from it. A difference takes as many low bytes as the largest one of the stretch. A stretch
-// of equal values takes next to no time.
+// differences of the others from it. Each difference takes the low bytes that the largest one of the stretch needs. A
+// stretch of equal values takes next to no time.
 #pragma once
 #include <algorithm>
 #include <bit>

@@ -29,8 +29,8 @@ struct ZoneRoom {
 
 /// The largest such block by load, of several the largest by cells. Its strips lie across its longer side.
 /// region: the cells of one rank.
-/// width: the block is at least so many cells away from all cells of other ranks. Periodic axes wrap around.
-/// load_of(box): the load >= 0 of a box of the region's cells. It is called for each cell at most once.
+/// width: least distance of the block from cells of other ranks, in cells. Periodic axes wrap around. load_of(box): the
+/// load >= 0 of a box of the region's cells. It is called for each cell at most once.
 ///
 /// The search takes O(n^3) in the plane and O(n^5) in space. n counts the ends of boxes of the inner cells along an
 /// axis.

@@ -28,7 +28,7 @@ public:
 
     /// Packed positions of now, by slot.
     md::Packed<D>* packed() const { return packed_[current_].data(); }
-    /// Makes room for so many slots, and puts own particles there.
+    /// Makes room for `slots` slots, and puts own particles there.
     void put_own(const Particles<D>& particles, std::int64_t size, std::int64_t slots, const std::int32_t* slot) {
         for (auto& p : packed_) p.resize(slots);
         reference_.resize(size);

@@ -65,7 +65,7 @@ private:
     };
     std::vector<MapRow> map_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer) const;
     RankRow rank_row(std::int64_t step, const Engine& engine, const Timers& timers) const;
-    // Whether so many seconds are below a share of the run's time, on rank 0. Collective.
+    // Whether `seconds` are below `share` of the run's time, on rank 0. Collective.
     bool below(double share, double seconds) const;
 
     std::int64_t start_, steps_;

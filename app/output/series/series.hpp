@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run writes every so many steps, beside the rows of thermo.csv: one entry of a table each. To add one:
+// Files that a run writes at regular steps, beside thermo.csv. Each is an entry of one table. To add one:
 // docs/extend.md.
 #pragma once
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Needs {
     bool forces = false;  ///< Engine::force()
 };
 
-/// Files that are written every so many steps. All calls are collective and throw OutputError or comm::WriteError.
+/// A file that is written at regular steps. All calls are collective and throw OutputError or comm::WriteError.
 class Series {
 public:
     virtual ~Series() = default;
