@@ -49,7 +49,7 @@ public:
     std::int64_t boxes() const { return std::ssize(balance::joined(region_)); }
     /// Part of the load in the dearest strip: a smaller change of the share moves nothing.
     double grain() const;
-    /// Of each accelerator.
+    /// The block of each accelerator.
     const std::vector<balance::Box>& blocks() const { return blocks_; }
 
 private:
@@ -93,7 +93,7 @@ public:
     bool placed() const { return placed_; }
     /// A share that is fixed is the deck's, also after a restart.
     bool learns() const { return on() && balance::controller(settings_.controller).step; }
-    /// By counted work: of the accelerators of each rank, relative to its CPU. Empty where there are none.
+    /// Speed of the accelerators of each rank relative to its CPU, by counted work. Empty without accelerators.
     std::vector<double> speeds() const;
     /// True if the border is to be checked, or placed for the first time, at this step. A check needs sorted particles.
     /// So by the wall clock it waits for the next rebuild of the neighbour lists, at most for the time between two

@@ -142,7 +142,8 @@ public:
     }
 
 private:
-    /// Cells that are consecutive in both orders: their places in the home's values and in those of a member's boxes.
+    /// Cells that are consecutive in both orders: their places in the home's values and in the values of a member's
+    /// boxes.
     struct Run {
         std::int64_t in_home, in_boxes, cells;
     };
@@ -151,7 +152,7 @@ private:
     /// cells: in the homes of all members.
     FieldPlan(const Team& team, std::int64_t cells, const BoxesOf& homes_of, std::span<const int> givers,
               const BoxesOf& boxes_of, std::span<const int> takers);
-    /// Those of the boxes of one member at the homes of one, as few as possible.
+    /// The runs for the boxes of one member at the homes of another, as few as possible.
     static std::vector<Run> runs_in(std::span<const Box> homes, std::span<const Box> boxes);
     static std::size_t cells_of(const Run& r) { return static_cast<std::size_t>(r.cells); }
     static std::int64_t cells_of_all(std::span<const Run> runs);

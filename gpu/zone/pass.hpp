@@ -134,7 +134,7 @@ private:
     On& on_;
     const ZoneSetup& setup_;
     std::array<Array<On, md::Packed<D>>, 2> packed_{Array<On, md::Packed<D>>{on_}, Array<On, md::Packed<D>>{on_}};
-    int current_ = 0;  // which packed positions are those of now
+    int current_ = 0;  // index of the present packed positions
     Array<On, md::Packed<D>> reference_{on_};
     std::vector<Array<On, std::int64_t>> force_;  // by axis
     Array<On, Totals> totals_{on_};

@@ -92,7 +92,7 @@ HD Vector<T> counting_from(T a) {
 /// Packed positions, axis by axis.
 template <int D>
 using Positions = Vec<I32, D>;
-/// As many lanes as those of F32 and I32, but twice as wide.
+/// The same number of lanes as F32 and I32, but twice as wide.
 struct WideI {
     I64 low, high;
 };

@@ -32,8 +32,8 @@ struct Frames {
 /// A very long run gets them in its first steps, because it may be stopped early.
 Frames frames_for(std::int64_t steps, std::int64_t most);
 
-/// Of these rows, which begin with their steps in ascending order, those of the first step in each slot, after the
-/// interval of `frames` was doubled until they are at most `room` (>= 1). `frames` then counts them.
+/// Doubles the interval of `frames` until at most `room` (>= 1) slots have a frame. Returns the rows of the first step
+/// in each slot. rows: each begins with its step, in ascending order. frames: gets the count of kept frames.
 std::string thinned(std::string_view rows, std::int64_t room, Frames& frames);
 
 }  // namespace app

@@ -53,10 +53,10 @@ struct SeriesContext {
 struct SeriesKind {
     std::vector<std::string_view> files;  ///< names; a * stands for the step, where there is a file for each
     Needs (*needs)(const Deck& deck);
-    /// Begins the files, or goes on with those of the run that is continued.
+    /// Begins the files, or goes on with the files of the run that is continued.
     std::unique_ptr<Series> (*start)(const SeriesContext& context);
-    /// Of the file at this path, where it is one that grows by frames: the steps of its frames, ascending; empty where
-    /// it is no readable one. This rank only. Null for other files.
+    /// Returns the steps of the frames in the file at this path, ascending; empty if the file is not readable. On this
+    /// rank only. Null for files that do not grow by frames.
     std::vector<std::int64_t> (*frame_steps)(const std::string& path) = nullptr;
     std::string_view name = {};  ///< as in the deck's key output.<name>_every
 };

@@ -70,7 +70,7 @@ public:
     Table(RunDirectory& results, const std::string& name, const Columns<Row>& columns, const Past& past)
         : GrowingFile(results, name, head_of(columns), past_of(columns, past)), columns_(columns) {}
 
-    /// Adds rows; those of rank 0 count. Collective. Throws OutputError.
+    /// Adds the rows of rank 0. Collective. Throws OutputError.
     void add(std::span<const Row> rows) {
         on_rank_0(comm(), [&] { append(rows); });
     }

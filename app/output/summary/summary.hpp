@@ -61,7 +61,7 @@ struct ZoneSummary {
     double speed = 0;                  ///< of its accelerators relative to its CPU, as measured; 0: not found
     std::int64_t boxes = 1;            ///< how many the rank's cells make
 };
-/// Of all ranks; empty without accelerators. Collective.
+/// Summaries of all ranks' zones; empty without accelerators. Collective.
 std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer);
 
 struct Summary {
