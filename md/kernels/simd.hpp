@@ -147,7 +147,8 @@ HD Positions<2> load_positions(const Packed<2>* p) {
     const Raw<std::uint32_t> a = load<std::uint32_t>(p).v, b = load<std::uint32_t>(p + wide_width).v;
     return {shuffled<[](int i) { return 2 * i; }>(a, b), shuffled<[](int i) { return 2 * i + 1; }>(a, b)};
 }
-/// Positions in space of `width` particles; at(lane) points to each. They are loaded whole, with the word behind them.
+/// Positions in three dimensions of `width` particles; at(lane) points to each. They are loaded whole, with the word
+/// behind them.
 template <class At>
 HD Positions<3> gathered(At at) {
 #if STEELYARD_ISA == 0
