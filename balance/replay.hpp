@@ -36,7 +36,7 @@ struct SeriesNumbers {
 
 class Replay {
 public:
-    /// What disturbs the measurements of the processes that a member hosts, at one opportunity.
+    /// Disturbances of the measurements of a member's processes, at one opportunity.
     struct Disturbance {
         std::vector<double> noise;                     ///< as RoundMoment::noise
         std::optional<std::vector<double>> reference;  ///< as Measured::reference

@@ -15,7 +15,7 @@
 
 namespace balance {
 
-/// What the processes took up to an opportunity to balance.
+/// Times of the processes up to an opportunity to balance.
 struct Opportunity {
     double steps = 0;                          ///< since the opportunity before
     double mean = 0, largest = 0;              ///< over the processes, seconds a step in those steps

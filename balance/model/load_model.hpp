@@ -107,11 +107,11 @@ public:
     }
     /// Takes that over, on every member.
     virtual void learn(int /*round*/, std::span<const double> /*conclusions*/) {}
-    /// Whether it is to be told what cells truly cost (studies).
+    /// Whether the model needs the true costs of cells (studies).
     virtual bool wants_costs() const { return false; }
-    /// Whether it is to be told what the cells will hold (ProcessView::ahead).
+    /// Whether the model needs the predicted counts of cells (ProcessView::ahead).
     virtual bool wants_ahead() const { return false; }
-    /// Whether it has to know what the cells hold; ProcessView::cells is empty if not.
+    /// Whether the model needs the counts of cells; ProcessView::cells is empty if not.
     virtual bool needs_particles() const { return true; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
     virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;

@@ -13,10 +13,10 @@
 
 namespace app {
 
-/// What is counted of the cells beside their particles: things take four passes over them, work takes one.
+/// Counts of cells beside their particles: things take four passes over the particles, work takes one.
 enum class Count {
-    things,  ///< what costs time
-    work     ///< what it costs by the deck's balance.work
+    things,  ///< cells, particles, candidates and pairs
+    work     ///< their cost by the deck's balance.work
 };
 
 /// All cells of the grid, column by column.
@@ -29,7 +29,7 @@ struct CountedField {
     std::vector<std::int64_t> work;          ///< Count::work: ticks a step
 };
 
-/// What the cells hold as the deck's first steps go by.
+/// Counts of cells during the deck's first steps.
 struct SampledCourse {
     std::vector<CountedField> fields{};  ///< the first one of the state that it starts with
     double steps_per_rebuild = 0;        ///< of the neighbour lists; 0: no rebuild was due

@@ -24,7 +24,7 @@ struct OutputStep {
     const LoadBalancer& balancer;
 };
 
-/// What the engine has to have ready. Positions and velocities are always of the same time.
+/// State that the engine must have ready. Positions and velocities are always of the same time.
 struct Needs {
     bool cells = false;   ///< particles just sorted into their cells
     bool forces = false;  ///< Engine::force()
@@ -35,11 +35,12 @@ class Series {
 public:
     virtual ~Series() = default;
     virtual void write(const OutputStep& now) = 0;
-    /// Brings it to the disk: a checkpoint comes next, from which a restart goes on with what was written so far.
+    /// Flushes the file to the disk, because a checkpoint comes next. A restart from this checkpoint goes on with the
+    /// file.
     virtual void flush() {}
 };
 
-/// What a series is about.
+/// The run that a series describes.
 struct SeriesContext {
     RunDirectory& results;  ///< prepared
     const Deck& deck;

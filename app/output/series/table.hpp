@@ -56,7 +56,7 @@ std::string head_of(const Columns<Row>& columns) {
     return head;
 }
 
-/// What stays of a file of these columns.
+/// The rules for the part of an earlier file that stays, with the words of its columns.
 template <class Row>
 GrowingFile::Past past_of(const Columns<Row>& columns, GrowingFile::Past past) {
     for (const TableColumn<Row>& c : columns) past.rules.words.push_back(c.word);
