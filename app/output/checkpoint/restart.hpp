@@ -43,8 +43,8 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const balance::D
                     const comm::Communicator& comm);
 
 /// Gives each model of `balancer` the state that the same model has in the checkpoint. With another number of
-/// processes, states of single processes start anew. A model that the checkpoint lacks starts anew. Returns a sentence
-/// for each model whose knowledge is dropped or missing. Collective. Throws InputError.
+/// processes, partition and history start anew. A model that the checkpoint lacks starts anew. Returns a sentence for
+/// each model whose knowledge is dropped or missing. Collective. Throws InputError.
 std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& balancer,
                                       const comm::Communicator& comm);
 
