@@ -25,7 +25,7 @@ public:
     /// Seconds of computing and of balancing, by the policy's prices. Collective.
     /// between: called again and again.
     Schedule best(const std::function<void()>& between) const;
-    /// Bytes on a rank for so many opportunities, the start among them.
+    /// Bytes on a rank. opportunities: their number, the start among them.
     static double bytes(std::int64_t opportunities, std::int64_t cells, std::int64_t processes, int ranks);
     /// Steps of all opportunities.
     const std::vector<std::int64_t>& steps() const { return steps_; }

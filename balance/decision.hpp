@@ -72,8 +72,8 @@ struct History {
     static History from_numbers(std::span<const double, numbers> v) {
         return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10]};
     }
-    /// Refuses numbers that no history of so many processes up to `step` can have. No number may be negative or huge.
-    /// Means lie between their bounds, also without the early part. Efficiencies are at most 1. Counts are whole.
+    /// Refuses numbers that no history of `processes` processes up to `step` can have. No number may be negative or
+    /// huge. Means lie between their bounds, also without the early part. Efficiencies are at most 1. Counts are whole.
     static bool accepts(std::span<const double> values, std::int64_t processes, std::int64_t step);
 };
 

@@ -20,7 +20,7 @@ struct Parcel {
     std::vector<T> list;
 };
 
-/// The same with bytes.
+/// Like deliver(), with bytes.
 std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parcel<std::byte>> parcels);
 
 /// Takes parcels to other members, at most one to each. No parcel is empty, and the receivers know their senders.
@@ -44,9 +44,9 @@ std::vector<Parcel<T>> deliver(const Team& team, const std::vector<Parcel<T>>& p
     return arrived;
 }
 
-/// Sends each of some things to member_of(it). Returns those for this member, by their senders, and those of one sender
-/// in its order. Asks member_of once for each, in their order; a team of one sends nothing, and does not ask.
-/// Collective.
+/// Sends each of some things to member_of(it). Returns the things for this member, ordered by sender; the things of one
+/// sender keep their order. member_of is called once for each thing, in order. A team of one sends nothing and does not
+/// call member_of. Collective.
 template <class T, class MemberOf>
 std::vector<T> deliver_each(const Team& team, std::vector<T> things, MemberOf member_of) {
     if (team.size() == 1) return things;

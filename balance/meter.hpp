@@ -30,7 +30,7 @@ enum class RoundPart {
 class Meter {
 public:
     virtual ~Meter() = default;
-    /// A part begins. It goes through so many processes and cells, for `lines` lines of cells.
+    /// A part begins. The part goes through `processes` processes and `cells` cells, for `lines` lines of cells.
     /// Fields: `cells` counts the numbers that are packed and unpacked. They may be told afterwards.
     /// Quality: `processes` counts the numbers that are added up.
     /// Chain: `processes` counts the parts of all sweeps, `cells` the items that the member collects.

@@ -9,8 +9,8 @@
 
 namespace balance {
 
-/// One member is told numbers of about so many processes at most beside its own, so that what it holds does not grow
-/// with the team.
+/// Largest number of other members' processes, roughly, whose numbers are sent to one member. So the memory of a member
+/// does not grow with the team.
 inline constexpr std::int64_t most_known_to_one = 4096;
 
 /// Results for one number of each process.
@@ -21,8 +21,8 @@ struct OverAll {
 /// The sum, the mean and the largest number of each list, over all members. Collective. Throws std::logic_error for
 /// lists of different lengths.
 /// processes: number of processes of the whole team.
-/// lists: each has one number (>= 0) for each process that this member hosts. All members give as many lists, and host
-/// consecutive processes.
+/// lists: each has one number (>= 0) for each process that this member hosts. All members give the same number of
+/// lists, and host consecutive processes.
 /// also: numbers that are added up over all members at the same time.
 ///
 /// Up to `most_known_to_one` processes, member 0 adds the numbers up in the order of the processes. With more processes

@@ -16,8 +16,8 @@
 
 namespace balance {
 
-/// A load of 1 in a series counts as so many seconds of work in a replay. It is 1 if the loads look like seconds.
-/// Otherwise it is a power of two, with which the loads become large integers whose sums are exact.
+/// Seconds of work in a replay for a load of 1 in a series. The scale is 1 if the loads look like seconds. Otherwise
+/// the scale is a power of two that makes the loads large integers, so that sums are exact.
 /// largest: the largest load of a cell in the series
 double series_scale(double largest, std::int64_t cells);
 
@@ -30,13 +30,13 @@ struct SeriesNumbers {
     /// The flaw of an entry, in words; empty if it has none. bad: as see() returned it. counts: name of the counts.
     static std::string flaw_of_entry(const std::array<std::int64_t, 2>& bad, std::int64_t time,
                                      const std::string& counts = "/particles");
-    /// The flaw of a whole series on so many cells, in words; empty if it has none.
+    /// The flaw of a whole series, in words; empty if it has none. cells: number of cells of the grid.
     std::string flaw(std::int64_t cells) const;
 };
 
 class Replay {
 public:
-    /// What disturbs the measurements of the processes that a member hosts, at one opportunity.
+    /// Disturbances of the measurements of a member's processes, at one opportunity.
     struct Disturbance {
         std::vector<double> noise;                     ///< as RoundMoment::noise
         std::optional<std::vector<double>> reference;  ///< as Measured::reference

@@ -24,7 +24,7 @@ Owners owners_of(const Setting& s, const ProcessBoxes& known) {
 
 IndexRange hosted_by(const Setting& s) { return s.hosts.processes_of(s.team.rank()); }
 
-// Numbers that this member adds up in over_all() of so many lists.
+// Numbers that this member adds up in an over_all() with `lists` lists.
 std::int64_t added_up(const Setting& s, std::int64_t lists) {
     const bool of_all = s.team.rank() == 0 && s.hosts.processes() <= most_known_to_one;
     return lists * (of_all ? s.hosts.processes() : hosted_by(s).size());

@@ -62,7 +62,7 @@ public:
     std::int64_t max_of(std::int64_t value) const { return max(std::span(&value, 1)), value; }
     /// The members' bytes, one after the other, on member 0; empty elsewhere.
     virtual std::vector<std::byte> gather(std::span<const std::byte> mine) const = 0;
-    /// Member 0's bytes on all. All give room for as many.
+    /// Sends member 0's bytes to all. All give the same size.
     virtual void broadcast(std::span<std::byte> bytes) const = 0;
     /// The members' bytes, one after the other, on all of them. A team that can do it at once does.
     virtual std::vector<std::byte> all_gather(std::span<const std::byte> mine) const {
@@ -75,7 +75,7 @@ public:
     }
     virtual std::unique_ptr<Channel> channel() const = 0;
     /// All members stand in a circle. Sends bytes to the member `distance` (1 .. size() - 1) places further on, and
-    /// returns the bytes of the member as many places behind. A team that can do it at once does.
+    /// returns the bytes of the member `distance` places behind. A team that can do it at once does.
     virtual std::vector<std::byte> pass_on(int distance, std::span<const std::byte> bytes) const;
     /// A team of the members that give the same colour (>= 0), in the order of their ranks here.
     virtual std::unique_ptr<Team> split(int colour) const = 0;

@@ -55,8 +55,8 @@ public:
         buffers_->received.resize(put(in_, received, places.received));
     }
 
-    /// Packs and sends. pack(move, elements) writes as many elements as lay_out() was told; loop calls it for several
-    /// moves at the same time if it likes.
+    /// Packs and sends. pack(move, elements) writes the number of elements that lay_out() got. loop may call pack for
+    /// several moves at the same time.
     template <class Loop, class Pack>
     void start(Loop loop, Pack pack) {
         std::vector<T>&sent = buffers_->sent, &received = buffers_->received;

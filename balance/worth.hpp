@@ -23,7 +23,7 @@ struct ProcessTimes {
     double speed = 1;
     double even = 0;  ///< its load with the even partition, in any unit
 };
-/// The same numbers over all processes.
+/// Sums over all processes.
 struct WorthTotals {
     OverAll seconds, speed;
     OverAll work;          ///< seconds * speed

@@ -28,8 +28,9 @@ public:
     /// The ranks that give the same colour (>= 0), in the order of their ranks here.
     Communicator split(int colour) const;
     /// The same ranks with another limit of `bytes` (> 0) for one message of gather, all_gather, broadcast, all_to_all
-    /// and pass_on. sum, min, max and spread reduce as many bytes at once, but at least one value. The limit is 2^30 by
-    /// default, because MPI counts with 31 bits. Any amount of bytes goes through; tests set a small limit.
+    /// and pass_on. The reductions sum, min, max and spread take at most `bytes` at once, but at least one value. The
+    /// limit is 2^30 by default, because MPI counts with 31 bits. Any amount of bytes goes through; tests set a small
+    /// limit.
     Communicator in_pieces_of(std::size_t bytes) const;
 
     int rank() const { return rank_; }
@@ -46,7 +47,8 @@ public:
     void sum(std::span<Int128> values) const;
     void min(std::span<std::int64_t> values) const;
     void max(std::span<std::int64_t> values) const;
-    /// The same for one value: each returns the result. A list that is broadcast gets the length of rank 0's.
+    /// The same for one value: each returns the result. broadcast_list() gives the list the length that it has on rank
+    /// 0.
     std::int64_t from_rank_0(std::int64_t value) const { return broadcast(std::span(&value, 1)), value; }
     void broadcast_list(std::vector<std::int64_t>& list) const;
     std::int64_t sum_of(std::int64_t value) const { return sum(std::span(&value, 1)), value; }
@@ -61,11 +63,11 @@ public:
     /// something for each other exchange messages.
     std::vector<std::byte> all_to_all(std::span<const std::vector<std::byte>> to_rank) const;
     std::vector<std::string> gather(const std::string& text) const;  ///< on rank 0; empty elsewhere
-    /// What the ranks give, one after the other, on rank 0; empty elsewhere.
+    /// The bytes of all ranks, in rank order, on rank 0; empty elsewhere.
     std::vector<std::byte> gather(std::span<const std::byte> mine) const;
     std::vector<std::byte> all_gather(std::span<const std::byte> mine) const;  ///< The same on all ranks.
-    /// All ranks stand in a circle. Sends bytes to the rank `distance` (1 .. size() - 1) places further on, and returns
-    /// the bytes of the rank as many places behind.
+    /// All ranks stand in a circle. Sends bytes to the rank `distance` (1 .. size() - 1) places further on. Returns the
+    /// bytes of the rank `distance` places behind.
     std::vector<std::byte> pass_on(int distance, std::span<const std::byte> bytes) const;
 
     struct Handle;  ///< the MPI communicator (comm/mpi/mpi_check.hpp); nothing in a build without MPI
@@ -79,8 +81,8 @@ private:
     [[maybe_unused]] std::size_t piece_ = std::size_t{1} << 30;
 };
 
-/// The largest of the ranks' values, element by element, but of the last one the sum. They are on their way: other
-/// calls may come in between. All ranks start and end theirs in the same order.
+/// A reduction in the background. The result has the maxima of the first values over the ranks, and the sum of the last
+/// value. Other calls may come between start and wait(). All ranks start and end their reductions in the same order.
 class Reduction {
 public:
     static constexpr int maxima = 3;

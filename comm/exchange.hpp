@@ -22,25 +22,25 @@ struct Network {
     std::optional<Communicator> node;  ///< the ranks of this rank's node; not empty with Aggregate::node
 };
 
-/// The nodes of a communicator. ranks_per_node: so many consecutive ranks count as a node; 0: those that share memory
-/// do. nodes_per_switch: see NodeMap. Collective.
+/// The nodes of a communicator. ranks_per_node: number of consecutive ranks that count as a node; 0: ranks that share
+/// memory do. nodes_per_switch: see NodeMap. Collective.
 Network make_network(const Schedule& schedule, const Communicator& comm, int ranks_per_node = 0,
                      int nodes_per_switch = 0);
 
 struct NodeTraffic;
-/// The small parts that come to this rank's node, and how many nodes each node exchanges such parts with: what the
-/// ranks of a node tell each other before they plan messages. sent, received: this rank's. Collective with
-/// Aggregate::node; with the others it is empty.
+/// A part below the schedule's threshold is *small*. Returns the small parts that come to this rank's node, and the
+/// number of nodes that each node exchanges small parts with. sent, received: parts of this rank. Collective with
+/// Aggregate::node. With another Aggregate, the result is empty.
 NodeTraffic node_traffic(std::span<const balance::Part> sent, std::span<const balance::Part> received,
                          const Communicator& comm, const Network& network);
 
-/// All MPI libraries send so many bytes at once. A rank that does not get its core for a moment must not find less,
-/// because messages are cut into pieces of that length.
+/// Every MPI library sends a message of this length at once. So the measured limit is never lower, even if a rank loses
+/// its core while it measures. A low limit would cut messages into too many pieces.
 inline constexpr std::size_t least_eager_bytes = 512;
 
 /// Length in bytes of the longest message that MPI sends before its receiver asks for it, rounded down to a power of
-/// two; from least_eager_bytes to `most`. A longer one waits for its receiver, which may be computing. Each rank tries
-/// it with the rank whose number is half the number of ranks higher; the shortest length counts. Collective.
+/// two; from least_eager_bytes to `most`. A longer message waits for its receiver, which may be computing. Rank r of P
+/// sends test messages to rank r + P / 2 (modulo P). The shortest length over all ranks counts. Collective.
 std::size_t measure_eager_limit(const Communicator& comm, std::size_t most = std::size_t{1} << 20);
 
 /// Messages and bytes that a rank has sent, forwarded ones among them.
@@ -49,7 +49,8 @@ struct Traffic {
 };
 
 /// A set of nonblocking messages between the ranks of a communicator. Messages from one rank to another match in the
-/// order in which they were started, in any Exchange: both sides start theirs in the same order.
+/// order in which they were started, over all Exchanges. So sender and receiver start their Exchanges in the same
+/// order.
 class Exchange final : public balance::Channel {
 public:
     /// One message for each rank, in ascending order.
@@ -61,8 +62,8 @@ public:
     Exchange(const Communicator& comm, const Network& network, Traffic* traffic = nullptr, Observer on_plan = {});
     ~Exchange() override;
 
-    /// Collective with Aggregate::node. Throws std::invalid_argument where network.schedule allows messages of 2^31
-    /// bytes and more, or none.
+    /// Collective with Aggregate::node. Throws std::invalid_argument if network.schedule.piece is outside 1 to 2^31 - 1
+    /// bytes.
     Places lay_out(std::span<const balance::Part> sent, std::span<const balance::Part> received) override;
     /// Posts all receives, then all sends. With schedule.one_by_one it returns when the sends are over.
     void start(std::span<const std::byte> sent, std::span<std::byte> received,

@@ -18,7 +18,7 @@ void cut_into_pieces(std::size_t begin, std::size_t end, std::size_t piece, std:
     if (end > begin) ends.push_back(end);
 }
 
-// Bytes from which on a part is a message of its own: to copy so many costs more than a message (docs/messages.md).
+// A part of this size is a message of its own, because copying it costs more than a message (docs/messages.md).
 constexpr std::size_t large_part = 65536;
 
 // Bytes of the messages of parts that are not large (Aggregate::automatic). All parts go in messages of at most

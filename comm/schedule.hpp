@@ -110,8 +110,9 @@ private:
 std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule);
 
 /// The same for the parts that go to all ranks of a node through its aggregator (Aggregate::node). The first message
-/// holds one part. Each next one holds `growth` times as many parts as the one before, rounded up. So a rank merges the
-/// parts of a message while it sends the one before. No part is cut. A message longer than `piece` has one part.
+/// holds one part. From message to message, the number of parts grows by the factor `growth`, rounded up. So a rank
+/// merges the parts of a message while it sends the one before. No part is cut. A message longer than `piece` has one
+/// part.
 std::vector<std::size_t> aggregated_message_ends(std::span<const std::size_t> sizes, double growth, std::size_t piece);
 
 /// Growth of these messages: 1.5 + log2 n. n is the larger of two numbers: the nodes that the source's node sends to,

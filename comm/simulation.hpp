@@ -13,7 +13,7 @@ struct SimulatedTraffic {
 
 #ifdef STEELYARD_SIMULATED
 inline constexpr bool simulated = true;
-/// The simulated clock of this rank goes on by so many seconds, >= 0.
+/// The simulated clock of this rank goes on by `seconds`, >= 0.
 void compute(double seconds);
 /// Since the start, up to now.
 SimulatedTraffic simulated_traffic();

@@ -37,7 +37,7 @@ constexpr auto words_of(AxisName) {
     return std::to_array<balance::Word<AxisName>>({{AxisName::x, "x"}, {AxisName::y, "y"}, {AxisName::z, "z"}});
 }
 
-/// Where the particles of a body come from: initial.hpp; those of a file are brought by whoever reads it.
+/// Where the particles of a body come from: initial.hpp, or for a file its reader.
 enum class Fill { lattice, random, file };
 constexpr auto words_of(Fill) {
     return std::to_array<balance::Word<Fill>>(

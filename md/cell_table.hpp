@@ -37,7 +37,7 @@ void for_each_cell(const balance::Box& box, Use use) {
 template <int D>
 struct CellTable {
     static constexpr int up = D - 1;  ///< The axis along which columns run.
-    /// In front of each layer of columns (those of one x) stands a slot for a position out of reach of all its
+    /// In front of each layer of columns with the same x stands a slot for a position out of reach of all its
     /// particles. In two dimensions the kernels make one up.
     static constexpr int far_slots = D == 2 ? 0 : 1;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fixed-point space. A coordinate is a 64-bit integer of 2^-40 lengths on the global grid. The kernels see 32 bits of
-// it, the packed position, in units of 2^-26 lengths (down to 2^-28 if pairs are computed in doubles). Differences of
-// packed positions wrap exactly, so a pair's displacement is the same wherever and from whichever side it is computed.
-// Box sides are whole numbers of 2^-26, so a periodic image is an exact shift in every unit.
+// Fixed-point space. One *length* is sigma, the unit of length. A coordinate is a 64-bit integer in units of 2^-40
+// lengths. The kernels see 32 bits of each coordinate, the *packed position*, in units of 2^-26 lengths (down to 2^-28
+// if pairs are computed in doubles). Differences of packed positions wrap exactly, so a pair's displacement is the same
+// wherever and from whichever side it is computed. Box sides are whole numbers of 2^-26, so a periodic image is an
+// exact shift in every unit.
 //
 // Code that loops over particles takes the number of dimensions D, 2 or 3, as a template parameter. Descriptions of the
 // box know the number at run time. They have three axes; in two dimensions the last axis is one cell deep.
@@ -25,12 +26,12 @@ inline constexpr int finest_packed_bits = 28;
 inline constexpr int edge_shift = position_bits - edge_bits;
 inline constexpr double position_unit = 1.0 / (std::int64_t{1} << position_bits);
 inline constexpr double edge_unit = 1.0 / (std::int64_t{1} << edge_bits);
-/// Velocities are 64-bit integers of 2^-40: kicks add exactly, so two half-kicks are one kick and a reversed run
-/// retraces its steps bit by bit.
+/// Velocities are 64-bit integers in units of 2^-40. So kicks add exactly: two half-kicks are one kick, and a reversed
+/// run retraces its steps bit by bit.
 inline constexpr double velocity_unit = position_unit;
 using Int128 = __int128;
 
-/// One axis of the box: its length in 2^-26 and how it is cut into cells.
+/// One axis of the box: its length, and the number of cells along it.
 struct Axis {
     std::int64_t length = 0;  ///< 2^-26 lengths
     int cells = 1;
@@ -60,7 +61,7 @@ struct Axis {
 /// The periodic or walled box and its uniform grid of cells.
 struct Domain {
     int dimensions = 2;
-    std::array<Axis, 3> axis{Axis{}, Axis{}, Axis{0, 1, false}};  ///< those from `dimensions` on are not used
+    std::array<Axis, 3> axis{Axis{}, Axis{}, Axis{0, 1, false}};  ///< axes from `dimensions` on are not used
     int packed_bits = edge_bits;  ///< packed positions are in 2^-packed_bits lengths, edge_bits .. finest_packed_bits
 
     std::span<Axis> axes() { return {axis.data(), static_cast<std::size_t>(dimensions)}; }
@@ -72,7 +73,7 @@ struct Domain {
         for (int a = 0; a < dimensions; ++a) grid.cells[a] = axis[a].cells, grid.periodic[a] = axis[a].periodic;
         return grid;
     }
-    /// Widths of a cell along each axis, lengths; 1 along those that are not there.
+    /// Widths of a cell along each axis, lengths; 1 along an axis that the domain does not have.
     std::array<double, 3> cell_widths() const {
         std::array<double, 3> width{1, 1, 1};
         for (int a = 0; a < dimensions; ++a) width[a] = axis[a].cell_width();
@@ -86,7 +87,7 @@ struct Domain {
     }
 };
 
-/// A whole number of 2^-26 next to `length` (lengths), as the box sides are.
+/// The whole number of units of 2^-26 lengths nearest to `length` (lengths). All box sides are such numbers.
 inline std::int64_t to_edge_units(double length) { return std::llround(std::ldexp(length, edge_bits)); }
 
 /// A position as the kernels see it, or a shift of one. Each coordinate wraps on its own.
@@ -95,8 +96,8 @@ struct alignas(D == 2 ? 8 : 4) Packed {
     std::uint32_t at[D];
     friend bool operator==(const Packed&, const Packed&) = default;
 };
-/// A packed position from its coordinates, coordinate(axis). In two dimensions the halves are joined in a register:
-/// stored one by one and loaded as a whole, they would make the load wait.
+/// A packed position from its coordinates, coordinate(axis). In two dimensions both coordinates are joined in a
+/// register and stored at once. After two single stores, a load of the whole would have to wait.
 template <int D, class Coordinate>
 HD Packed<D> packed_from(Coordinate coordinate) {
     Packed<D> p;
@@ -124,20 +125,19 @@ HD Packed<D> shifted(const Packed<D>& p, const Packed<D>& shift) {
 /// lengths round by at most 2^-24 of their size. The margin is far larger than that.
 HD double searched_radius(double radius) { return radius * (1 + 1e-5); }
 
-/// Cells that lie in reach of `radius` (lengths, up to 20) from within one of width `cell` (at least edge_unit): below
-/// 2^31.
+/// The number of cells that a distance of `radius` spans, rounded up; below 2^31. radius: lengths, up to 20. cell:
+/// width of a cell, lengths, at least edge_unit.
 inline int cells_within(double radius, double cell) { return static_cast<int>(std::ceil(radius / cell)); }
 
-/// True if wrapped positions can never make two distant particles appear close. The particles are those of a column of
-/// cells of width `cell` and of the cells within `radius` (lengths). Packed positions wrap at 2^(32 - packed_bits)
-/// lengths.
+/// True if wrapped positions can never make two distant particles appear close. One particle lies in a cell of width
+/// `cell`, the other in a cell within `radius` (lengths). Packed positions wrap at 2^(32 - packed_bits) lengths.
 inline bool fits_before_wrap(int packed_bits, double radius, double cell) {
     const double wrap = std::ldexp(1.0, 32 - packed_bits);
     return cell * (1 + cells_within(radius, cell)) <= wrap - radius && cell <= wrap / 2;
 }
 
-/// Largest extent of a cluster along its column (2^-26 lengths) for which packed distances to all its candidates are
-/// unambiguous; see fits_before_wrap().
+/// Largest extent of a cluster along its column (2^-26 lengths). A cluster is a few consecutive particles of a column
+/// that share a search for neighbours. Up to this extent, wrapped distances make no distant particle appear close.
 inline std::int64_t most_extent(int packed_bits, double radius, double cell) {
     const double wrap = std::ldexp(1.0, 32 - packed_bits);
     return to_edge_units(std::min(wrap - 2 * radius - cell, wrap / 2)) - 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // External forces on single particles: gravity, and the faces of the box. A face may attract, repel or move. The forces
-// depend on the particle's position alone, so they are as exact and as reversible as those of pairs. Mass 1.
+// depend on the particle's position alone, so they are as exact and as reversible as forces of pairs. Mass 1.
 #pragma once
 #include <cstdint>
 

@@ -69,7 +69,7 @@ private:
 
         std::int64_t sites() const { return count[0] * count[1] * count[2]; }
     };
-    /// Those of its sites that lie in a row along x.
+    /// Sites in a row along x.
     struct SiteRow {
         std::int64_t begin = 0, end = 0;            ///< first index along x, and one more than the last
         std::int64_t hole_begin = 0, hole_end = 0;  ///< the same of those in between that are left out

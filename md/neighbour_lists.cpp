@@ -67,8 +67,9 @@ private:
         std::int32_t size;
         std::int64_t lowest, highest;  // 2^-26
     };
-    // Positions of all slots in 16 bits. They are as fine as clusters of twice this tile's average length allow. A
-    // finer unit would cut more clusters and leave 2 % of the rows' lanes empty in a liquid in the plane.
+    // Positions of all slots in 16 bits. The unit is the finest that allows clusters of twice this tile's average
+    // length. A finer unit would cut more clusters short. In a liquid in the plane, that would leave 2 % of the rows'
+    // lanes empty.
     void make_coarse() {
         double cell[D];
         for (int a = 0; a < D; ++a) cell[a] = tile_.axis[a].cell_width();
@@ -113,8 +114,8 @@ private:
         c.far_x = far_x(tile_.axis[0], lowest[0], tile_.packed_bits);
         c.far_place = cells.layer(lowest[0]) - c.base;
     }
-    // Number of the next particles that make a cluster, and the heights between which they lie. A cluster takes as many
-    // as fit, unless packed distances to their candidates would be ambiguous.
+    // Number of the next particles that make a cluster, and the heights between which they lie. A cluster has up to
+    // `lanes` particles. It has fewer if packed distances to its candidates would be ambiguous.
     Extent cluster_extent(std::int64_t own, std::int32_t left) const {
         const auto height = [&](std::int32_t k) { return tile_.heights[own + k] >> edge_shift; };
         Extent c{std::min(std::int32_t{lanes}, left), height(0), height(0)};
@@ -129,7 +130,8 @@ private:
         }
         return c;
     }
-    // The runs of slots that hold all neighbours of a cluster, into scratch.ranges; the number of slots.
+    // Finds the *candidates* of a cluster: runs of slots that hold all its neighbours. Writes the runs to
+    // scratch.ranges and returns the number of slots.
     std::size_t find_candidates(const Extent& cluster) {
         const int high = tile_.cells.rows();
         const std::int64_t* edge = scratch_.edges.data();
@@ -149,7 +151,7 @@ private:
         }
         return candidates;
     }
-    // Takes the rows of the last clusters to the rows of the tile. Memory for all of them is estimated from the first
+    // Appends the rows of the last clusters to the rows of the tile. Memory for all of them is estimated from the first
     // ones. done: particles with rows.
     void flush(std::int64_t done) {
         std::vector<Place<D>>& rows = lists_.rows;
@@ -218,13 +220,13 @@ private:
     std::vector<Neighbourhood<D>>& hoods_;  // of a cluster
     std::vector<Place<D>>& rows_;           // of the last clusters: a part that stays in the cache
     const double radius_;
-    const std::int64_t reach_up_;  // 2^-26: of a neighbour up and down
-    std::int64_t most_apart_ = 0;  // 2^-26: of the particles of one cluster
+    const std::int64_t reach_up_;  // 2^-26 lengths: the reach of a search up and down the column
+    std::int64_t most_apart_ = 0;  // 2^-26 lengths: the largest extent of a cluster
     std::int64_t particles_ = 0;
     std::uint16_t limit_ = 0;
-    std::size_t rows_used_ = 0;      // Elements of all clusters so far.
-    struct Column {                  // The column that is being built.
-        int from = 0, to = 0;        // Cells [from, to) of a column in reach of the last cluster, from its lowest.
+    std::size_t rows_used_ = 0;  // Elements of all clusters so far.
+    struct Column {              // The column that is being built.
+        int from = 0, to = 0;  // Cells of a column in reach of the last cluster, counted from the column's lowest cell.
         std::int32_t base = 0;       // First slot of the columns in reach.
         std::uint32_t far_x = 0;     // Packed x out of reach.
         std::int32_t far_place = 0;  // Place of a slot out of reach, from the base (in three dimensions).
@@ -240,7 +242,7 @@ CoarseSearch coarse_search(int dimensions, const double* cell, int packed_bits, 
         return static_cast<double>(most_extent(bits, radius, cell[dimensions - 1])) >=
                static_cast<double>(to_edge_units(extent));
     };
-    int bits = packed_bits;  // 16 more than those of the search: both wrap at the same length
+    int bits = packed_bits;  // 32 bits in this unit wrap at the same length as the search's 16 bits
     while (bits < packed_bits + 16 && allowed(bits + 1)) ++bits;
     // Each coordinate is rounded down, so differences are less than a unit off: by sqrt(D) units in all. The square of
     // each is rounded to the nearest integer.

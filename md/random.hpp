@@ -96,7 +96,7 @@ struct KeyedBits {
     HD RandomBits operator()(std::uint64_t n) const { return {mix(key + 2 * n), mix(key + 2 * n + 1)}; }
 };
 
-/// Those of particle `id`.
+/// The normal pair of particle `id`.
 inline std::array<double, 2> normal_pair(std::uint64_t seed, std::int64_t id) {
     const NormalPair r = normal_pair_of(KeyedBits{mix(mix(seed) ^ static_cast<std::uint64_t>(id))});
     return {r.first, r.second};

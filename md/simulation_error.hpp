@@ -10,7 +10,7 @@ namespace md {
 struct SimulationError : std::runtime_error {
     explicit SimulationError(const std::string& what, std::string what_helps = "use a smaller dt or a softer start")
         : std::runtime_error(what), remedy(std::move(what_helps)) {}
-    int passes_ago = 0;  ///< it happened so many passes before it was noticed
+    int passes_ago = 0;  ///< passes between the error and its discovery
     std::string remedy;  ///< what the user can do about it
 };
 

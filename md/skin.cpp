@@ -46,8 +46,8 @@ void SkinSearch::add(double pass, double rebuild) {
     if (trials_ == 0 || pass + rebuild < cost_) cost_ = pass + rebuild, rebuild_ = rebuild;
     if (++trials_ < trials && !far_dearer()) return;
     const bool better = direction_ == 0 || cost_ < best_cost_ * (direction_ < 0 ? equal : 1 / equal);
-    // Pairs grow with the square (in space the cube) of cutoff + skin, rebuilds come as often as the skin is thin: of
-    // both, what a wider skin changes.
+    // Pairs grow with the square (in three dimensions the cube) of cutoff + skin, rebuilds come as often as the skin is
+    // thin: of both, what a wider skin changes.
     if (direction_ == 0) {
         direction_ = rebuild_ / now_ > wider_pays * dimensions_ * (cost_ - rebuild_) / (cutoff_ + now_) ? 1 : -1;
         other_way_ = true;

@@ -44,7 +44,7 @@ private:
     }
 };
 
-/// The action of a thermostat at a step. sums: those of the whole system at that step; only kind rescale uses them.
+/// The action of a thermostat at a step. sums: of the whole system at that step; only kind rescale uses them.
 template <int D>
 VelocityChange<D> velocity_change(const Thermostat& t, std::uint64_t seed, double dt, std::int64_t step,
                                   const SystemSums& sums);

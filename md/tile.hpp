@@ -164,7 +164,7 @@ private:
     bool sorted_ = false;
     std::vector<Packed<D>> reference_;              // packed positions at the last rebuild, own order
     std::array<std::vector<Packed<D>>, 2> packed_;  // by slot: positions of now and the next ones
-    int current_ = 0;                               // which of them are those of now
+    int current_ = 0;                               // index of the present positions
     NeighbourLists<D> lists_;
 };
 

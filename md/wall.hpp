@@ -8,7 +8,7 @@
 
 namespace md {
 
-/// The faces of the box, those of an axis one after the other.
+/// The faces of the box, axis by axis.
 enum class BoxFace { x_lower, x_upper, y_lower, y_upper, z_lower, z_upper };
 constexpr auto words_of(BoxFace) {
     return std::to_array<balance::Word<BoxFace>>({{BoxFace::x_lower, "x_lower"},

@@ -15,7 +15,7 @@ struct BalancedCells {
     balance::Partition partition;         ///< in use up to this step
     std::vector<double> seconds;          ///< a step of each cell, at the mean speed of the processes
     std::vector<std::int64_t> particles;  ///< in each cell
-    std::vector<double> speeds;           ///< of each process; those of its cells add up to its time times its speed
+    std::vector<double> speeds;  ///< of each process; the loads of its cells add up to its time times its speed
 };
 
 /// The cells of a round that was not the first. The time of a process is shared out over its cells by their counted

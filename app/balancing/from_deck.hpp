@@ -44,7 +44,7 @@ std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::in
 std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, const balance::IndexRange& processes);
 
 /// By counted work: the reference takes 1 on a process with speed 1. hosted: the processes; noise, seed: relative
-/// noise, another one than that of their times.
+/// noise, independent of the noise of their times.
 std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
                                       std::int64_t step, const balance::IndexRange& hosted);
 

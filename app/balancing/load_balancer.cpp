@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All decisions are pure functions of the library balance. This class measures, calls them, and carries the outcome
-// out. Accelerators change the times and the decompositions (zone_balancer.hpp).
+// The library balance/ makes all decisions, by pure functions. This class measures, calls these functions, and carries
+// the outcome out. Accelerators change the times and the decompositions (zone_balancer.hpp).
 #include "app/balancing/load_balancer.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     sum = team_.sum_of(sum);
     // Seconds of a process over all these steps.
     const double mean = static_cast<double>(sum) * 1e-9 / static_cast<double>(hosts().processes());
-    if (!zones_.on()) {  // with accelerators that is not known
+    if (!zones_.on()) {  // with accelerators, times of the even partition are not known
         const balance::IndexRange mine = hosts().processes_of(team_.rank());
         times.even.emplace(mine.size(), 0);
         for (const NanosecondsOf& part : balance::deliver_each(
@@ -74,7 +74,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
             (*times.even)[part.process - mine.begin] += part.nanoseconds;
     }
     const std::vector<double> noise = noise_of(settings_.noise, seed_, step, hosts().processes_of(team_.rank()));
-    // For the driver alone, because the times of other partitions cannot be measured.
+    // Only the run's own partition is observed, because times of compared models' partitions cannot be measured.
     observed_ = balance::observe(setting_, {step, *last_step_, noise},
                                  wall_->trusts(mean) ? std::optional(std::move(times)) : std::nullopt, state_);
     elapsed_ += static_cast<double>(sum) * 1e-9 / team_.size() / wall_->mean_threads();
@@ -94,7 +94,7 @@ void LoadBalancer::measure_reference(Engine& engine) {
     if (reference_seconds_) *reference_seconds_ *= wall_->of_thread() / engine.take_share();
 }
 
-// Seconds of the reference on the processes of this rank, on all ranks or on none.
+// Seconds that the reference work takes on each process of this rank. Either all ranks have them or none.
 std::optional<std::vector<double>> LoadBalancer::reference_times(std::int64_t step) const {
     if (!finds_speeds() || !last_step_) return std::nullopt;
     const balance::IndexRange hosted = hosts().processes_of(team_.rank());
@@ -103,7 +103,7 @@ std::optional<std::vector<double>> LoadBalancer::reference_times(std::int64_t st
         seconds = counted_reference(settings_.work.slow, settings_.noise, seed_, step, hosted);
     else if (reference_seconds_) seconds.assign(hosted.size(), *reference_seconds_);
     else return std::nullopt;
-    if (hosts().processes() == team_.size())  // else times are those of CPUs alone
+    if (hosts().processes() == team_.size())  // with several processes a rank, times are of CPUs alone
         for (double& s : seconds) s /= zones_.speed_up();
     return seconds;
 }
@@ -128,7 +128,7 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
         const double start = comm::now();
         migrate(step, engine, std::move(owners), std::move(*outcome.next), before, outcome.cells);
         if (!first) rows_.front().migrate_seconds = comm::now() - start;
-        if (!first && wall) {  // what the next one is going to cost
+        if (!first && wall) {  // the expected cost of the next migration
             const std::int64_t nanoseconds = team_.max_of(std::llround((comm::now() - begin) * 1e9));
             state_.models.front().history.move_seconds = static_cast<double>(nanoseconds) * 1e-9;
         }
@@ -136,13 +136,13 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     if (outcome.dead_end) throw *outcome.dead_end;
 }
 
-// From now to what the next measurement tells of: by counted work the state at that step, by the wall clock the mean of
-// all steps until then.
+// Time from now to the state that the next measurement describes. By counted work, that is the state at the next
+// balancing. By the wall clock, it is the mean of all steps until then.
 double LoadBalancer::time_ahead(double dt, balance::BalanceClock clock) const {
     return static_cast<double>(settings_.every) * dt * (clock == balance::BalanceClock::work ? 1 : 0.5);
 }
 
-// A series is replayed by counted work, also where this run goes by the wall clock.
+// The counts are for a load series. A replay of the series goes by counted work, even if this run uses the wall clock.
 void LoadBalancer::look_ahead(Engine& engine) {
     if (!looks_ahead()) return;
     const balance::TileCells then{
@@ -190,7 +190,7 @@ balance::Decomposition LoadBalancer::timed_around_home(const Engine& engine) con
     return around_home(engine.tiles().shape());
 }
 
-// before: the processes of this rank by the partition that is left.
+// before: boxes of this rank's processes in the old partition.
 void LoadBalancer::migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::LocalPartition next,
                            const balance::ProcessBoxes& before, const balance::HomeCells& cells) {
     const balance::TileShape tile = old.tile();
@@ -222,7 +222,7 @@ void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
     engine.repartition(owners, next);
 }
 
-// What files and the table at the end of a run tell.
+// Contents of files, and of the table at the end of a run.
 
 std::vector<balance::ContenderCost> LoadBalancer::costs() const {
     std::vector<balance::ContenderCost> costs;
@@ -234,7 +234,7 @@ std::vector<balance::ContenderCost> LoadBalancer::costs() const {
 std::optional<balance::WorthSums> LoadBalancer::worth() const {
     if (!(state_.worth.measured > 0) || zones_.on()) return std::nullopt;
     balance::WorthSums elapsed = state_.worth;
-    if (wall_)  // times of threads, for the number of threads that a mean rank has
+    if (wall_)  // sums over threads become elapsed times of a mean rank
         for (double* seconds : {&elapsed.measured, &elapsed.perfect, &elapsed.possible, &elapsed.even})
             *seconds /= wall_->mean_threads();
     return elapsed;

@@ -14,7 +14,7 @@
 namespace app {
 namespace {
 
-// A measured time must be so many steps of the clock to be believed.
+// A measured time is believed from this number of clock steps on.
 constexpr double least_clock_steps = 1000;
 
 }  // namespace

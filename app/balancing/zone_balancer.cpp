@@ -182,7 +182,7 @@ void ZoneBalancer::place(std::int64_t step, const balance::Partition& partition,
 }
 
 // The cells of this rank with the loads that place the border. By counted work these are the cells' work, otherwise the
-// usual costs of cells with so many particles. Collective.
+// usual costs of cells with their numbers of particles. Collective.
 void ZoneBalancer::take_cells(const balance::Partition& partition, const balance::HomeCells& cells) {
     std::vector<std::int64_t> load = cells.work;
     const std::int64_t most = balance::most_ticks / setting_.grid.box().cells();  // of a cell: their sum stays exact

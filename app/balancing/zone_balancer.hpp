@@ -49,7 +49,7 @@ public:
     std::int64_t boxes() const { return std::ssize(balance::joined(region_)); }
     /// Part of the load in the dearest strip: a smaller change of the share moves nothing.
     double grain() const;
-    /// Of each accelerator.
+    /// The block of each accelerator.
     const std::vector<balance::Box>& blocks() const { return blocks_; }
 
 private:
@@ -93,7 +93,7 @@ public:
     bool placed() const { return placed_; }
     /// A share that is fixed is the deck's, also after a restart.
     bool learns() const { return on() && balance::controller(settings_.controller).step; }
-    /// By counted work: of the accelerators of each rank, relative to its CPU. Empty where there are none.
+    /// Speed of the accelerators of each rank relative to its CPU, by counted work. Empty without accelerators.
     std::vector<double> speeds() const;
     /// True if the border is to be checked, or placed for the first time, at this step. A check needs sorted particles.
     /// So by the wall clock it waits for the next rebuild of the neighbour lists, at most for the time between two
@@ -144,7 +144,7 @@ private:
 
     const Deck::Accelerator settings_;
     const balance::Setting& setting_;
-    std::vector<double> costs_;            // what cells of so many particles usually cost
+    std::vector<double> costs_;            // usual cost of a cell, by its number of particles
     bool placed_ = false, moving_ = true;  // moving: the border of some rank, at the last check
     std::int64_t first_step_ = 0, last_step_ = 0;
     double wanted_;  // the share that the controller has set

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this program says of itself: its sources, compiler and libraries.
+// Information on this program: its sources, compiler and libraries.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -77,7 +77,7 @@ auto agreed(const comm::Communicator& comm, Body body) {
     if constexpr (returns) return std::move(*result);
 }
 
-/// The same, with a body that runs on rank 0 alone. Collective.
+/// Like the function above, with a body that runs on rank 0 alone. Collective.
 template <class Body>
 void on_rank_0(const comm::Communicator& comm, Body body) {
     agreed(comm, [&] {

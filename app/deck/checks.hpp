@@ -40,10 +40,10 @@ void check_balance(const Deck& deck, const Where& where);
 void for_each_contender(const Deck::Balance& balance,
                         const std::function<void(const balance::Contender&, const std::string& section)>& use);
 
-/// Throws DeckError where a grid does not hold so many parts of the width that a contender's partition wants.
+/// Throws DeckError if a grid does not hold the parts of a contender's partition at their least width.
 void check_partitions(const Deck::Balance& balance, const balance::Grid& grid, std::int64_t processes);
 
-/// Throws DeckError where a format of output.balance_formats cannot hold so many cells.
+/// Throws DeckError if a format of output.balance_formats cannot hold the cells of the grid.
 void check_formats(const Deck::Output& output, const balance::Grid& grid);
 
 /// Words of what a load series lacks, for messages; empty: it has some.

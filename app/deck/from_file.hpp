@@ -20,7 +20,8 @@ struct FoundState {
     std::vector<std::string> notes{};  ///< Lines on unused content of the file; rank 0.
 };
 
-/// The files that a system names, with the paths of their sections: that of all its particles, or those of bodies.
+/// The files that a system names, with the paths of their sections: the file of all its particles, or the files of
+/// bodies.
 struct NamedFile {
     std::string path;
     md::StateFile* state;

@@ -21,7 +21,8 @@
 
 namespace app {
 
-/// Allowed values of a number: low <= x <= high, or low < x <= high with `above`; unless 0, multiples of `multiple_of`.
+/// Allowed values of a number: low <= x <= high. above: without `low` itself. multiple_of: unless 0, multiples of it
+/// only.
 struct NumberRange {
     double low, high;
     bool above = false;
@@ -40,14 +41,16 @@ std::int64_t to_integer(const Node& node, const std::string& path, std::int64_t 
 std::uint64_t to_unsigned(const Node& node, const std::string& path);
 /// One of `words`.
 const std::string& to_word(const Node& node, const std::string& path, const std::vector<std::string>& words);
-/// The elements; `count` of them unless 0, or `or_count` of them. example: such a list.
+/// The elements of a list. count: their allowed number, 0 for any. or_count: a second allowed number, unless 0.
+/// example: such a list.
 const std::vector<Node>& to_list(const Node& node, const std::string& path, std::size_t count, std::string_view example,
                                  std::size_t or_count = 0);
 
-/// Is it this word? "null": nothing.
+/// Whether a node is this word. The word "null" stands for an empty value.
 bool is_word(const Node& node, std::string_view word);
 
-/// The shortest text that reads back to the same bits. Without a dot, readers of YAML 1.1 take 2e-09 for text: 2.0e-09.
+/// The shortest text that reads back to the same bits. A number with an exponent has a dot (2.0e-09), because readers
+/// of YAML 1.1 take 2e-09 for text.
 std::string number_text(double x);
 
 /// A value has `read` and `text`; a section has `keys`; a list of sections has `read` and `elements`. A key is bound to
@@ -63,26 +66,26 @@ struct Key {
     std::string missing = {};                    ///< Remedy if the key is missing; empty: it has a default.
     std::string standard = {};                   ///< The default for docs/deck.md, if `text` can't give it.
     bool may_change = false;                     ///< A restart may change it, with all keys below it.
-    std::function<std::string()> excluded = {};  ///< Why the values before exclude it; empty: they don't.
+    std::function<std::string()> excluded = {};  ///< Why keys read before exclude it; empty: no reason.
     std::string way_out = {};                    ///< Remedy if it is excluded.
 };
 
 /// Every key of a deck, in the order in which they are read and written.
 std::vector<Key> deck_keys(Deck& deck);
 
-/// Those of the section system.
+/// The keys of the section system.
 std::vector<Key> system_keys(Deck::System& system);
 
-/// Those of them that say what acts on particles besides each other.
+/// The keys of the section system for gravity, walls and the thermostat.
 std::vector<Key> external_keys(Deck::System& system);
 
-/// Those of the sections machine, accelerator, comm and load.
+/// The keys of the sections machine, accelerator, comm and load.
 std::vector<Key> machine_keys(Deck::Machine& machine);
 std::vector<Key> accelerator_keys(Deck::Accelerator& accelerator);
 std::vector<Key> comm_keys(Deck::Comm& comm);
 std::vector<Key> load_keys(Deck::Load& load);
 
-/// The keys of a deck of defaults, with one slab that stands for all: for their names and meanings.
+/// The keys of a deck of defaults, for their names and meanings. One slab stands for any number of slabs.
 const std::vector<Key>& standard_keys();
 
 /// `key` in the section at `path`; the top level is the empty path.
@@ -93,14 +96,14 @@ std::string with_words(const std::string& what, const std::vector<std::string>& 
 
 /// The tree of a deck's text. shown: its name in messages. Throws DeckError.
 Node deck_tree(const std::string& text, const std::string& shown);
-/// Applies overrides to a tree that is a map; others stay as they are.
+/// Applies overrides to a tree that is a map. Any other tree stays unchanged.
 void apply_settings(Node& root, const std::vector<std::string>& settings);
 
-/// Reads the values of a tree into the members of its keys. known: the same keys of any deck, for the allowed names.
-/// file: named in messages on missing keys. Throws DeckError.
+/// Reads the values of a tree into the members of its keys. known: the allowed names, as standard_keys(). file: named
+/// in messages on missing keys. Throws DeckError.
 void read_tree(const Node& root, const std::vector<Key>& known, const std::vector<Key>& keys, const std::string& file);
 
-/// The same of a map at `path` within a deck.
+/// Like read_tree(), for a map at `path` within a deck.
 void read_part(const Node& map, const std::vector<Key>& keys, const std::string& path);
 
 /// The keys with their values as YAML on one line: {a: 1, b: {c: 2}}.
@@ -109,13 +112,14 @@ std::string flow_of(const std::vector<Key>& keys);
 /// The keys with their values as YAML, a line for each, with their meanings as comments.
 std::string yaml_of(const std::vector<Key>& keys);
 
-/// Calls use(path, key, may_change) for each key, in order; sections and lists before what is below them, elements of
-/// lists by their numbers.
+/// Calls use(path, key, may_change) for each key, in order. A section or list comes before the keys in it. The path of
+/// a list's element has its number.
 void for_each_key(const std::vector<Key>& keys,
                   const std::function<void(const std::string& path, const Key& key, bool may_change)>& use,
                   const std::string& above = {}, bool may_change = false);
 
-/// `key`, or the word `other`, "null" for nothing, which stands for the value T{} of its member x.
+/// A key that takes the values of `key` and the word `other`. The word stands for the value T{} of the member x. The
+/// word "null" is an empty value.
 template <class T>
 Key or_other(Key key, const std::string& other, T& x) {
     key.allowed += ", or " + other;
@@ -193,15 +197,16 @@ Key list(std::string name, List& xs, Item item, const std::string& example, std:
     return list(std::move(name), items, example, std::move(meaning));
 }
 
-/// As many numbers as xs holds.
+/// A list of numbers. xs: an array or a vector.
 template <class Numbers>
 Key numbers(const char* name, Numbers& xs, const NumberRange& range, const char* example, const char* meaning) {
     return list(
         name, xs, [range](double& x) { return number("", x, range, ""); }, example, meaning);
 }
 
-/// A value for each axis. `system.given` notes if there are two or three, until the whole deck has been read. item:
-/// describes one value, of T. xs: the array of values, or an optional of one (no such key without it).
+/// A value for each axis. `system.given` keeps the number of values, two or three, until the whole deck has been read.
+/// item: describes one value, of type T. xs: the array of values, or an optional array. If the optional is empty, the
+/// deck has no such key.
 template <class T, class Xs, class Item>
 Key per_axis(std::string name, Xs& xs, Deck::System& system, Item item, const std::string& example,
              std::string meaning) {
@@ -229,7 +234,7 @@ Key numbers_per_axis(const char* name, Xs& xs, Deck::System& system, const Numbe
     const auto item = [range](double& x) { return number("", x, range, ""); };
     return per_axis<double>(name, xs, system, item, example, meaning);
 }
-/// T: of the array in xs.
+/// T: type of a value.
 template <class T>
 Key integers_per_axis(const char* name, std::optional<std::array<T, 3>>& xs, Deck::System& system, std::int64_t low,
                       std::int64_t high, const char* meaning) {
@@ -237,7 +242,7 @@ Key integers_per_axis(const char* name, std::optional<std::array<T, 3>>& xs, Dec
     return per_axis<T>(name, xs, system, item, "[100, 200]", meaning);
 }
 
-/// Values that item describes, each at most once.
+/// A list of different values. item: describes one value.
 template <class Word, class Item>
 Key distinct(const char* name, std::vector<Word>& xs, Item item, const char* example, const std::string& meaning) {
     Word shape{};
@@ -253,7 +258,7 @@ Key distinct(const char* name, std::vector<Word>& xs, Item item, const char* exa
     return key;
 }
 
-/// A list of sections, of at least one. keys: of one of them.
+/// A list of 1 to `most` sections. keys: returns the keys of one section.
 template <class T>
 Key section_list(const char* name, std::vector<T>& xs, Deck::System& system, std::size_t most,
                  std::vector<Key> (*keys)(T&, Deck::System&), const char* example, const char* meaning) {
@@ -273,14 +278,15 @@ Key section_list(const char* name, std::vector<T>& xs, Deck::System& system, std
 }
 
 Key section(std::string name, std::string meaning, std::vector<Key> keys);
-/// `key`, which has no default. remedy: where it is missing.
+/// `key`, which has no default. remedy: for the message if the key is missing.
 Key required(Key key, std::string remedy);
 /// `key`, which a restart may change.
 Key may_change(Key key);
-/// `key`, refused where why() isn't empty.
+/// `key`, refused if why() returns a reason.
 Key unless(Key key, std::function<std::string()> why, std::string way_out);
 
-/// For unless(): empty if x has one of the values, else the words, with the word of x in the place of {}.
+/// A reason for unless(). Returns no reason if x has one of the values, and otherwise `words`, with the word of x in
+/// the place of {}.
 template <class Enum>
 std::function<std::string()> unlike(const Enum& x, std::vector<Enum> values, std::string words) {
     return [&x, values = std::move(values), words = std::move(words)] {
@@ -288,7 +294,7 @@ std::function<std::string()> unlike(const Enum& x, std::vector<Enum> values, std
         return has ? std::string() : fmt::format(fmt::runtime(words), balance::word_of(x));
     };
 }
-/// `key`, which has its present value by default, unless another default or none is known.
+/// `key` with its present value as its default. A key that has a default, or is required, stays as it is.
 inline Key with_default(Key key) {
     if (key.standard.empty() && key.missing.empty()) key.standard = fmt::format("`{}`", key.text());
     return key;

@@ -17,7 +17,7 @@ namespace app {
 /// std::invalid_argument for the kernels.
 Setup make_setup(const Deck& deck, const std::string& kernels);
 
-/// As the deck says, or chosen for so many threads of all ranks.
+/// Shape of tiles from the deck, or chosen by the number of threads. threads: of all ranks together.
 balance::TileShape tile_shape(const Deck& deck, const md::Domain& domain, std::int64_t threads);
 
 /// Gives a rank its accelerators. node_rank, node_size: its place among the ranks of its node. Throws DeckError, the

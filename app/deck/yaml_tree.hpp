@@ -51,7 +51,8 @@ Node parse_tree(const std::string& text, const Origin& origin);
 /// Messages locate added values at `--set key.path`. Throws DeckError. The schema checks the keys.
 void apply_setting(Node& root, const std::string& setting);
 
-/// Where the value at a dotted path stands, or what is nearest to it if it is missing. file: for an empty path.
+/// Where the value at a dotted path stands. If the value is missing, the place of the nearest key above it. file:
+/// returned if there is no such key.
 std::string locate(const Node& root, const std::string& path, const std::string& file);
 
 /// "a number or text", "a list" ...: what a node is, for messages.

@@ -28,7 +28,7 @@ class BlockHalo {
 public:
     BlockHalo(const Setup& setup, Tiles<D>& tiles) : setup_(setup), tiles_(tiles) {}
 
-    /// moves: those of the halo plan that have a block as source or target.
+    /// moves: moves of the halo plan with a block as source or target.
     void plan(const std::vector<balance::Move>& moves);
 
     /// Fills in how many particles the cells around the tiles and the blocks hold, across the border. After all are

@@ -51,8 +51,8 @@ public:
     bool displaced() const { return agreement_.displaced(); }
     /// First half of a rebuild: takes particles to the tiles that own their cells, sorts them into cells and counts.
     virtual void rebin() = 0;
-    /// Changes owners from those of `old`, the decomposition in use, to those of `next`, and takes the particles there.
-    /// After rebin().
+    /// Changes the owners of cells from `old`, the decomposition in use, to `next`, and moves the particles. After
+    /// rebin().
     virtual void repartition(balance::Decomposition old, const balance::Decomposition& next) = 0;
     /// Second half of a rebuild: exchanges ghosts and builds neighbour lists. Does nothing if no particle has moved
     /// since the last build. After rebin().
@@ -74,7 +74,7 @@ public:
     /// force_pass(). Collective.
     void finish_agreement() { agreement_.finish(); }
 
-    /// Lets the thermostat act on the velocities, which must be those of this whole step. With kind rescale it comes
+    /// Lets the thermostat act on the velocities, which must belong to this whole step. With kind rescale it comes
     /// after a force_pass with `sums`. Values that were read before this call are out of date after it.
     virtual void thermalise(std::int64_t step) = 0;
     /// Energy that thermostat and moving faces have given all particles up to the last pass. Collective.

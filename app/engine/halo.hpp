@@ -20,7 +20,7 @@ public:
     /// decomposition: that of the tiles.
     Halo(const Setup& setup, Tiles<D>& tiles, const balance::Decomposition& decomposition);
 
-    /// After the tiles have been replaced by those of this decomposition: plans anew.
+    /// Plans anew, after the tiles have been replaced by the tiles of this decomposition.
     void plan(const balance::Decomposition& decomposition);
 
     /// Takes the particles that have left their tiles to the tiles that own their cells. Collective. Throws

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whole boxes of cells move when owners change: both sides know which from the two decompositions, and only the numbers
-// of particles are sent ahead. Particles from a file come in any order and are looked up one by one.
+// When owners change, whole boxes of cells move. Both sides derive the boxes from the two decompositions, so only the
+// numbers of particles are sent ahead. Particles from a file come in any order and are looked up one by one.
 #include "app/engine/migration.hpp"
 
 #include <map>
@@ -19,7 +19,7 @@ namespace {
 
 using balance::Move;
 
-// Particles in the cells before each cell of a sorted tile, column by column; one more at the end.
+// Number of particles before each cell of a sorted tile, in the order of its cells. A last entry has the number of all.
 std::vector<std::int64_t> particles_before_cells(const std::vector<std::int32_t>& counts) {
     std::vector<std::int64_t> before{0};
     before.reserve(counts.size() + 1);
@@ -39,11 +39,11 @@ void for_each_run(const balance::Box& tile, const std::vector<std::int64_t>& bef
 
 struct MigrationPlan {
     balance::Plan moves;
-    balance::IndexRange processes;   // of this rank before
-    std::vector<std::size_t> first;  // place of each one's first tile among all of these
+    balance::IndexRange processes;   // of this rank in the old partition
+    std::vector<std::size_t> first;  // index of each process's first tile among the rank's old tiles
 };
 
-// Afterwards the old partition is needed no more, and gone.
+// Takes the old partition, because its memory is not needed afterwards.
 MigrationPlan plan_migration(balance::Decomposition old, const balance::Decomposition& next, int rank) {
     MigrationPlan plan{balance::move_plan(old, next, rank), old.processes_of(rank), {0}};
     for (std::int64_t p = plan.processes.begin; p < plan.processes.end; ++p)

@@ -15,9 +15,9 @@
 
 namespace app {
 
-/// Changes owners from those of `old`, which the tiles have, to those of `next`. The particles of each cell go to its
-/// new tile, along the plan from one decomposition to the other. Messages follow the setup. The tiles must be sorted
-/// before, and are not sorted afterwards. A rank has both partitions only until it knows the moves. Collective.
+/// Changes the owners of cells from `old`, the decomposition of the tiles, to `next`. The particles of each cell go to
+/// its new tile, along the plan from one decomposition to the other. Messages follow the setup. The tiles must be
+/// sorted before, and are not sorted afterwards. A rank has both partitions only until it knows the moves. Collective.
 template <int D>
 void repartition(Tiles<D>& tiles, const Setup& setup, balance::Decomposition old, const balance::Decomposition& next);
 

@@ -49,7 +49,7 @@ struct Setup {
     bool tune_skin = false;  ///< True if the run chooses the skin by measurements (SkinSearch).
     double widest_skin = 0;  ///< Largest skin that the cells and the halo allow, lengths.
     double dt = 0;
-    /// Largest distance of neighbours, in cells. Particles up to so many cells outside a tile are its ghosts.
+    /// Largest distance of neighbours, in cells. Particles up to this distance outside a tile are its ghosts.
     int reach = 1;
     /// Width in cells of the frame around a tile in which particles are counted. The tile's own particles may move into
     /// it between rebuilds.

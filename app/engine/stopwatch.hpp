@@ -12,7 +12,8 @@
 namespace app {
 
 /// Runs loops over tiles and books the threads' time on processes. Reading the clock takes 0.3 us. So a thread reads it
-/// only when it comes to a tile of another process. The first tile of a run of tiles is booked with the time of all.
+/// only when it comes to a tile of another process. Consecutive tiles of one process are timed together, and the first
+/// of these tiles gets the whole time.
 class Stopwatch {
 public:
     Stopwatch(const Setup& setup, const TileSet& tiles);
@@ -30,9 +31,9 @@ public:
     /// Seconds since the last call, booked on all threads together.
     double take_busy() { return std::exchange(busy_, 0.0); }
 
-    /// Share of their cores that the threads had at tiles since the last call, 0 to 1. Other programs may have taken
-    /// the rest. 1 unless the clock is the wall clock. It is measured in so many loops that reading the clocks costs
-    /// 0.1 %. Measured loops follow each other, because the loops of a pass are unlike.
+    /// CPU time over wall time of the threads at tiles since the last call, 0 to 1. Other programs may have taken the
+    /// rest. 1 unless the clock is the wall clock. Only some loops are measured, so that reading the clocks costs 0.1 %
+    /// of the time. These loops follow each other, because the loops of a force pass differ in length.
     double take_share();
 
 private:
@@ -41,7 +42,7 @@ private:
         double wall = 0, cpu = 0;
     };
     static Clocks clocks_now() { return {comm::now(), comm::thread_cpu_seconds()}; }
-    struct alignas(64) Watch {  // of one thread: since when it has been at tiles of the process that `tile` belongs to
+    struct alignas(64) Watch {  // of one thread. start: when it came to the process that owns `tile`
         std::size_t tile = 0;
         double start = 0, busy = 0;
         bool running = false;
@@ -57,8 +58,8 @@ private:
     double busy_ = 0;
     static constexpr double enough = 1e-2;
     Clocks at_tiles_;        // Sums over all threads, in measured loops.
-    double saved_ = enough;  // Seconds of threads in loops, less a thousand times the seconds of reading the clocks.
-    bool measuring_ = true;  // True from enough savings until they are spent.
+    double saved_ = enough;  // Budget of measuring: seconds in loops - 1000 x seconds of reading clocks.
+    bool measuring_ = true;  // True from a full budget until it is spent.
 };
 
 }  // namespace app

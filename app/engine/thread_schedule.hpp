@@ -27,7 +27,7 @@ ThreadSchedule split_by_weight(std::vector<std::size_t> items, std::size_t threa
 void parallel_runs(std::span<const std::size_t> first, const std::function<void(std::size_t)>& body,
                    const std::function<void()>& done);
 
-/// parallel_runs over [0, n), as many items for each thread.
+/// parallel_runs over [0, n), with equal numbers of items for all threads.
 void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body);
 /// parallel_for as a loop that balance::Transfer takes.
 inline constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, body); };

@@ -46,7 +46,7 @@ public:
     virtual md::Particle<3> particle(std::size_t t, std::int64_t own) const = 0;
     /// Particles of each own cell, in the order of cells. For a block only while the whole state is at one time.
     virtual std::vector<std::int32_t> counts(std::size_t t) const = 0;
-    /// The same of a block, as its accelerator has them: also while the whole state is not at one time.
+    /// The counts of a block, from its accelerator. They are there even while the whole state is not at one time.
     virtual std::vector<std::int32_t> block_counts(std::size_t t) const = 0;
     /// Particles of each cell of all tiles and blocks, tile by tile.
     std::vector<std::int32_t> cell_particles() const;
@@ -55,7 +55,7 @@ public:
     /// Particles in and around each cell of a tile of the CPU, in the order of cells; of the cells around it as the
     /// halo counted them.
     virtual std::vector<balance::CellCounts> cell_counts_of(std::size_t t) const = 0;
-    /// The same of all tiles and blocks, tile by tile.
+    /// cell_counts_of() all tiles and blocks, tile by tile.
     virtual std::vector<balance::CellCounts> cell_counts() const = 0;
     /// Directed pairs within the cutoff of each cell's particles, in the same order. The neighbour lists must stand.
     virtual std::vector<std::int64_t> cell_neighbours() = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the step loop tells those who write results.
+// The interface between the step loop and the writers of results.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace app {
 
-/// What is due at one step besides the step itself.
+/// Outputs that are due at one step.
 struct Due {
     bool sums = false;    ///< energies and momenta
     bool cells = false;   ///< series() with particles just sorted into their cells, and positions and velocities of the

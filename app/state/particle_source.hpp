@@ -24,8 +24,8 @@ struct SourceHead {
     int dimensions = 3;              ///< 2: there is no z
 };
 
-/// Rows of the file in its order. Numbers are rounded to the quanta of a state; positions are those of the file, before
-/// its lower corner is taken from them.
+/// Rows of the file in its order. Numbers are rounded to the quanta of a state. Positions are as in the file: the
+/// file's lower corner is not yet subtracted.
 struct SourcePiece {
     std::vector<md::Particle<3>> rows;
     bool positions = true, velocities = true;  ///< what the rows hold; the rest is 0
@@ -63,7 +63,7 @@ struct FileBox {
     std::array<std::int64_t, 3> length{};  ///< of the file's box, 2^-40; that of the domain where the file says none
 };
 
-/// source: of the file. Lengths of its box are rounded as those of the domain.
+/// source: of the file. Lengths of its box are rounded as the domain's are.
 FileBox file_box(const md::Domain& domain, const SourceHead& source);
 
 /// Moves a position into the box, from the file's lower corner to the origin. A periodic axis adds whole lengths of the

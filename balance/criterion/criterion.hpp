@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Criteria: when a run balances its loads.
 //
-// A run may balance at every opportunity, once in so many steps. A criterion sees at each of them what the processes
-// took, and says how much time was lost by not balancing; the run balances when that is more than a balancing costs.
-// Criteria are pure: what one remembers since the last migration is handed to it.
+// A run may balance at every *opportunity*, which comes at regular steps. At each opportunity a criterion gets the
+// times of the processes, and returns the time lost by not balancing. The run balances if the loss exceeds the cost of
+// a balancing. Criteria are pure functions: the caller keeps their memory since the last migration.
 // To add one: a file with a class derived from Criterion, a line in STEELYARD_CRITERIA (criterion.cpp), a test:
 // docs/extend.md.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace balance {
 
-/// What the processes took up to an opportunity to balance.
+/// Times of the processes up to an opportunity to balance.
 struct Opportunity {
     double steps = 0;                          ///< since the opportunity before
     double mean = 0, largest = 0;              ///< over the processes, seconds a step in those steps

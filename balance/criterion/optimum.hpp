@@ -16,7 +16,7 @@ struct ScheduleCosts {
         double balancing = 0;  ///< seconds of a balancing at opportunity j that replaces partition i by partition j
     };
     std::int64_t opportunities = 0;
-    /// Of partition i, for j = i + 1 .. opportunities.
+    /// The steps of partition i, for j = i + 1 .. opportunities.
     std::function<std::vector<Step>(std::int64_t i)> from;
 };
 

@@ -34,7 +34,8 @@ constexpr std::uint64_t hilbert_key(std::uint32_t x, std::uint32_t y) {
     return key;
 }
 
-/// Morton key in space: the bits of x, y and z interleaved, x the highest of each three. Coordinates below 2^21.
+/// Morton key in three dimensions: the bits of x, y and z interleaved, x the highest of each three. Coordinates below
+/// 2^21.
 constexpr std::uint64_t morton_key(const std::array<std::uint32_t, 3>& at) {
     std::uint64_t key = 0;
     for (int bit = 20; bit >= 0; --bit)

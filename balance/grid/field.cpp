@@ -148,7 +148,7 @@ void SummedArea::add_lines(const Box& box, int axis, std::span<std::int64_t> lin
     const Box here = intersection(box, home_);
     if (here.empty()) return;
     const Box b = shifted(here, {-home_.lower[0], -home_.lower[1], -home_.lower[2]});
-    // Sums below a place, at the ends of the box's edges: two in a plane and four in space.
+    // Sums below a place, at the ends of the box's edges: two in two dimensions and four in three.
     const std::array<std::int64_t, 3> stride{std::int64_t{rows_} * layers_, layers_, 1};
     const int u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2;
     const bool space = layers_ > 1, alike = uniform_ || (axis == 2 && !space);

@@ -90,7 +90,7 @@ std::int64_t sum_in(const Box& field, const Box& part, const Values& values) {
     return sum;
 }
 
-/// True if values of so many cells, of all members together, are packed on their way between members. Members with few
+/// True if values of cells are packed on their way between members. cells: of all members together. Members with few
 /// cells send short messages. Packing then saves less time than the exchange of message sizes takes.
 constexpr bool worth_packing(std::int64_t cells, int members) { return cells / members > 8192; }
 
@@ -142,7 +142,8 @@ public:
     }
 
 private:
-    /// Cells that are consecutive in both orders: their places in the home's values and in those of a member's boxes.
+    /// Cells that are consecutive in both orders: their places in the home's values and in the values of a member's
+    /// boxes.
     struct Run {
         std::int64_t in_home, in_boxes, cells;
     };
@@ -151,7 +152,7 @@ private:
     /// cells: in the homes of all members.
     FieldPlan(const Team& team, std::int64_t cells, const BoxesOf& homes_of, std::span<const int> givers,
               const BoxesOf& boxes_of, std::span<const int> takers);
-    /// Those of the boxes of one member at the homes of one, as few as possible.
+    /// The runs for the boxes of one member at the homes of another, as few as possible.
     static std::vector<Run> runs_in(std::span<const Box> homes, std::span<const Box> boxes);
     static std::size_t cells_of(const Run& r) { return static_cast<std::size_t>(r.cells); }
     static std::int64_t cells_of_all(std::span<const Run> runs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Values of cells that lie beside each other are much alike, and in a vacuum the same. Packed they take a fraction of
 // their bytes. First comes the number of values. Each stretch of values is packed as its first value and the
-// differences of the others from it. A difference takes as many low bytes as the largest one of the stretch. A stretch
-// of equal values takes next to no time.
+// differences of the others from it. Each difference takes the low bytes that the largest one of the stretch needs. A
+// stretch of equal values takes next to no time.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -32,7 +32,7 @@ using Word =
 
 template <class T>
 inline constexpr std::size_t words = sizeof(T) / sizeof(Word<T>);
-/// Bytes before those of the differences: their width, and the first word.
+/// Bytes before the differences: the width of a difference, and the first word.
 template <class T>
 inline constexpr std::size_t head = 1 + sizeof(Word<T>);
 
@@ -47,7 +47,7 @@ template <class T>
 bool all_equal(std::span<const T> values) {
     return std::memcmp(values.data(), values.data() + 1, (values.size() - 1) * sizeof(T)) == 0;
 }
-/// The same of a stretch that is packed.
+/// Whether all values of a packed stretch are equal.
 template <class T>
 bool all_equal(const std::byte* packed) {
     std::byte widths{0};

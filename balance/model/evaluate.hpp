@@ -12,7 +12,7 @@
 
 namespace balance {
 
-/// Loads of the cells of a member's home as integers, so that their sums are exact.
+/// Loads of the cells in a member's *home*, its fixed block of the grid. They are integers, so their sums are exact.
 struct CellLoads {
     std::vector<std::int64_t> load;
     double unit = 1;  ///< load * unit is the model's load, in its own unit (seconds a step, but for particle_count)
@@ -22,18 +22,18 @@ struct CellLoads {
 CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 
 /// Lets the model learn from the times of a partition's processes, and returns its loads from then on. Collective.
-/// cells: the processes' cells by that partition: whole processes, unless the model is additive.
+/// cells: the cells of the processes in that partition. An additive model may get pieces of processes.
 /// counts: particle counts of the cells of the member's home.
 /// state: the model's state of these cells, read and written.
 /// times: seconds a step of each process that the member hosts.
-/// work: true ticks of the cells at home, for a model that wants them; empty: not known.
+/// work: true cost of the home's cells in ticks, for a model that wants it; empty: not known.
 /// ahead: particle counts that these cells will have; known on all members or on none.
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const ProcessCells& cells,
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,
                    std::span<const std::int64_t> work = {}, const std::optional<std::vector<CellCounts>>& ahead = {});
 
-/// Loads (>= 0, any unit) of the cells of a member's home as integers. The largest of all members gets as many bits as
-/// the sum over the grid can hold. Collective.
+/// Turns loads (>= 0, any unit) of the cells in a member's home into integers. Their unit is as fine as a sum over the
+/// grid allows. Collective.
 CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double> loads);
 
 }  // namespace balance

@@ -68,7 +68,7 @@ struct ModelConstants {
     friend bool operator==(const ModelConstants&, const ModelConstants&) = default;
 };
 
-/// Models conclude from at most so many processes, which is enough to fit a few costs, so no member has to know more.
+/// Models fit costs to at most this number of processes. That is enough for a few costs, and no member needs more.
 inline constexpr std::int64_t most_concluded = most_known_to_one;
 /// Models conclude from the processes with multiples of this number. It is odd, so that not all of them are on the same
 /// socket of each node.
@@ -107,19 +107,19 @@ public:
     }
     /// Takes that over, on every member.
     virtual void learn(int /*round*/, std::span<const double> /*conclusions*/) {}
-    /// Whether it is to be told what cells truly cost (studies).
+    /// Whether the model needs the true costs of cells (studies).
     virtual bool wants_costs() const { return false; }
-    /// Whether it is to be told what the cells will hold (ProcessView::ahead).
+    /// Whether the model needs the predicted counts of cells (ProcessView::ahead).
     virtual bool wants_ahead() const { return false; }
-    /// Whether it has to know what the cells hold; ProcessView::cells is empty if not.
+    /// Whether the model needs the counts of cells; ProcessView::cells is empty if not.
     virtual bool needs_particles() const { return true; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
     virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;
     /// The result of learn(). set_memory(memory()) on another object makes it equal.
     virtual std::vector<double> memory() const { return {}; }
     virtual void set_memory(std::span<const double>) {}
-    /// Could memory() have returned this? Asked before what a file holds is handed to set_memory(). By default: as many
-    /// numbers as memory() has now, none negative or huge.
+    /// Could memory() have returned this? Asked before what a file holds is handed to set_memory(). By default: the
+    /// length of memory() now, no number negative or huge.
     virtual bool accepts_memory(std::span<const double> memory) const;
     /// Could a cell's state have this value? By default: not negative, not huge.
     virtual bool accepts_state(double value) const { return value >= 0 && value <= 1e100; }

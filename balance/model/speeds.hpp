@@ -17,10 +17,10 @@
 
 namespace balance {
 
-/// Whether it was measured at all.
+/// Whether a time was measured at all: positive and finite.
 inline bool is_time(double seconds) { return seconds > 0 && std::isfinite(seconds); }
 
-/// Between these lie all speeds that are found, relative to the usual one.
+/// All measured speeds are kept between these two, relative to the usual speed.
 inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
 
 /// One process's speed as a mean of its last measurements, in logarithms relative to the usual speed.

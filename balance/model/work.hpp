@@ -77,8 +77,8 @@ inline bool in_region(const WorkCosts& costs, double x, double y) {
            y < costs.region_upper[1];
 }
 
-/// Ticks a step of cells with so many directed pairs within the cutoff. All cells lie in the region, or all beside it.
-/// The result is at most most_ticks.
+/// Ticks a step of cells. neighbours: directed pairs within the cutoff, for each cell. All cells lie in the region, or
+/// all beside it. The result is at most most_ticks.
 void cell_works(const WorkCosts& costs, bool in_region, std::span<const CellCounts> counts,
                 std::span<const std::int64_t> neighbours, std::span<std::int64_t> work);
 
@@ -89,7 +89,7 @@ inline constexpr std::array<const char*, 6> work_keys{"cell", "particle", "candi
 /// Seconds a step by key, of one cell or summed over many.
 using WorkByKey = std::array<double, work_keys.size()>;
 
-/// The parts of the work of a cell at (x, y) with so many directed pairs within the cutoff.
+/// The parts of the work of a cell at (x, y). neighbours: its directed pairs within the cutoff.
 WorkByKey cell_work_by_key(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y);
 
 /// The key with the largest part in a sum of works, and its value. If the region's surcharge is more than half of the

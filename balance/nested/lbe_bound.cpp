@@ -33,7 +33,8 @@ Cells cells_of(const Team& team, const Grid& grid, std::span<const std::int64_t>
     return all;
 }
 
-// The fewest cells of a rim of `width`, of a region of so many cells of the grid, of which it does not have all.
+// The fewest cells in a rim of a region. cells: number of cells of the region, fewer than the grid has. width: of the
+// rim.
 double thinnest_rim(const Grid& grid, double cells, int width) {
     const auto all = static_cast<double>(grid.box().cells());
     double thinnest = cells;

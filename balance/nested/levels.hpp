@@ -37,8 +37,8 @@ DividedNodes divide_nodes(const Team& team, const Grid& grid, std::span<const st
                           std::span<const PartNeed> needs, const std::function<NodeParts(int)>& parts_of,
                           const NestedOptions& options);
 
-/// Where each of consecutive parts begins among the boxes of all members, whose parts have so many boxes; one more at
-/// the end. Collective.
+/// Where each part begins among the boxes of all members; one more entry at the end. counts: number of boxes of each
+/// part of this member. Collective.
 std::vector<std::int64_t> first_of_parts(const Team& team, std::span<const std::int64_t> counts);
 
 /// Whether no member has given loads. Collective.

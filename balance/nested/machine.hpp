@@ -32,7 +32,7 @@ constexpr auto words_of(ResourceKind) {
         {{ResourceKind::core, "core"}, {ResourceKind::accelerator, "accelerator"}});
 }
 
-/// What computes cells.
+/// A core or an accelerator, which computes cells.
 struct Resource {
     ResourceKind kind = ResourceKind::core;
     std::int32_t node = 0;

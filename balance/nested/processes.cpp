@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The nested partition in a run: processes are CPUs, so many consecutive ones to a node, and their threads are cores. A
-// process's boxes are in the order of its threads.
+// The nested partition in a run. Processes are CPUs, and their threads are cores. processes_per_node consecutive
+// processes form a node. A process's boxes are in the order of its threads.
 #include <algorithm>
 #include <stdexcept>
 

@@ -12,7 +12,7 @@ namespace balance {
 /// A receiver of a part of a region.
 struct PartNeed {
     double speed = 1;        ///< > 0; loads are to be in this proportion
-    std::int64_t cells = 1;  ///< at least so many, where the region has enough for all
+    std::int64_t cells = 1;  ///< least number of cells, if the region has enough for all
 };
 
 /// Cells of a part. Some parts are empty if there are fewer cells than parts.

@@ -139,7 +139,7 @@ std::vector<std::int64_t> cuts_of(const std::vector<std::int64_t>& load, std::sp
 
 std::vector<Region> split_exactly(const Region& region, const Loads& loads, std::span<const PartNeed> parts,
                                   double tolerance) {
-    constexpr std::int64_t many_cells = 4096;  // half a cell of so many is nothing
+    constexpr std::int64_t many_cells = 4096;  // in a region of more cells, half a cell does not matter
     constexpr double worth_exchanging = 5e-3;
     std::vector<SplitPart> split = split_region(region, loads, parts, tolerance);
     std::vector<Region> regions;

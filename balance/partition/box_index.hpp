@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which of many boxes meet a given one: buckets of cells that list the boxes in them, about as many as there are boxes.
+// Finds the boxes that meet a given box. Buckets of cells list the boxes in them. There are about equal numbers of
+// buckets and boxes.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -31,7 +31,7 @@ using chain::Sweep;
 
 constexpr int sweeps_at_once = 16 * chain::Line::most_sweeps;
 
-// Where the smallest bottleneck lies, as far as sweeps have answer.
+// The interval in which the smallest bottleneck lies, by the sweeps so far.
 class Interval {
 public:
     // total, largest: loads of the chain and of an item of it.
@@ -41,8 +41,8 @@ public:
           // Unless a limit is in the way, parts that are complete with this bottleneck hold no less than their shares.
           enough_(std::min(high_, rules.targets.least(total) + rules.targets.bottleneck_of_any(largest + 1))) {}
 
-    // Bottlenecks to be tried next, ascending, `count` of them; at first at least two, the last one so large that it
-    // fits unless nothing does.
+    // The next `count` bottlenecks to try, ascending. At first there are at least two, and the last one fits if any
+    // bottleneck does.
     std::vector<Int128> candidates(int count) const {
         std::vector<Int128> all;
         const int spread = fits_ ? count : std::max(1, count - 1);
@@ -53,7 +53,7 @@ public:
         if (!fits_) all.push_back(std::max(low_, high_));
         return all;
     }
-    // Result of one of them.
+    // Takes the result of one try.
     void learn(Int128 bottleneck, const chain::ProbeResult& verdict) {
         if (verdict.fits) high_ = std::max(low_, std::min(fits_ ? high_ : bottleneck, verdict.reached)), fits_ = true;
         else low_ = std::max(low_, std::max(bottleneck + 1, std::min(verdict.next, fits_ ? high_ : verdict.next)));
@@ -62,7 +62,7 @@ public:
     bool found() const { return fits_ && low_ >= high_; }
     Int128 high() const { return high_; }
 
-    // As one member knows it, on all of them. Collective.
+    // Gives all members the interval of the member `from`. Collective.
     void share(const Team& team, int from) {
         std::array<std::int64_t, 5> words{};
         if (team.rank() == from) {
@@ -106,7 +106,7 @@ public:
         }
     }
 
-    /// Nothing where the limit can't be met.
+    /// Nothing if no cut meets the limit.
     std::optional<Int128> smallest_bottleneck() {
         Interval interval(rules_, around_.load, around_.largest);
         do {
@@ -114,16 +114,16 @@ public:
             const std::vector<Sweep> from_behind = try_all(tried, interval);
             interval.share(team_, middle());
             if (!interval.fits()) return std::nullopt;
-            // The smallest one tried that fits makes the same cuts as interval.high(), the load that it reached. Where
-            // none of this round fits, all are below that, and the sweep of an earlier round stays.
+            // The smallest fitting bottleneck of this round makes the same cuts as interval.high(), the load that it
+            // reached. If none of this round fits, all are below high(), and the sweep of an earlier round stays.
             const auto fits = std::ranges::lower_bound(tried, interval.high());
             if (rank() >= middle() && fits != tried.end()) from_behind_ = from_behind[fits - tried.begin()];
         } while (!interval.found());
         return interval.high();
     }
 
-    /// The parts that end in this stretch, and where in the chain. The part behind them goes on in the next stretch, or
-    /// has all that is left.
+    /// The parts that end in this stretch, and where they end in the chain. The next part goes on in the next stretch,
+    /// or has all remaining items.
     Stretch::Ends ends(Int128 bottleneck) {
         Stretch::Ends ends = sweep_up(bottleneck, latest_ends(bottleneck));
         for (std::int64_t& at : ends.at) at += around_.items_before;
@@ -142,8 +142,8 @@ private:
         return sweeps;
     }
 
-    // Leaders up to the middle one go upwards, those behind it downwards. Returns the sweeps down as they come to this
-    // leader from the one behind it; on leaders before the middle none.
+    // Leaders up to the middle one go upwards, those behind it downwards. Returns the downward sweeps that come from
+    // the leader behind this one; none on leaders before the middle.
     std::vector<Sweep> try_all(std::span<const Int128> bottlenecks, Interval& interval) {
         const std::size_t each = chain::Line::most_sweeps;
         std::vector<Sweep> from_behind;

@@ -21,7 +21,7 @@ struct ChainItems {
 struct Infeasible : std::runtime_error {
     Infeasible(std::int64_t parts_wanted, std::int64_t limit_wanted, std::int64_t smallest_limit);
     std::int64_t parts, limit;  ///< that were asked for
-    std::int64_t smallest;      ///< the smallest limit that works for this chain and so many parts
+    std::int64_t smallest;      ///< the smallest limit that works for this chain and number of parts
 };
 
 /// Cuts the chain into `parts` runs. The largest load of a run, divided by the run's target, becomes as small as
@@ -50,10 +50,10 @@ struct ChainCuts {
 /// meter: hears of RoundPart::chain, with the items of a leader and the parts that its sweeps go through.
 ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t begin, std::int64_t parts,
                           std::int64_t limit, const PartTargets& targets, int leaders, const Meter& meter = no_meter);
-/// How many leaders suit a chain of so many items that is cut into so many parts.
+/// A good number of leaders for a chain of `items` items and `parts` parts.
 int chain_leaders(std::int64_t items, std::int64_t parts, int members);
 
-/// The sequential work of so many leaders while they cut a chain, for predictions of its time.
+/// The sequential work of leaders while they cut a chain, for predictions of its time.
 struct ChainCourse {
     double items = 0;       ///< collected by a leader
     double parts = 0;       ///< that sweeps go through

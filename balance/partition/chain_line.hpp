@@ -22,8 +22,8 @@ public:
     static constexpr int most_sweeps = 4;
 
     explicit Line(const Team& team) : team_(team), channels_{team.channel(), team.channel()} {}
-    /// From now on sweeps go towards `member`, which is one of `members`, in so many messages from each neighbour;
-    /// other members send and receive none. Collective, over the whole team.
+    /// From now on sweeps go towards `member`, which is one of `members`. messages: number of messages from each
+    /// neighbour. Members outside `members` send and receive none. Collective, over the whole team.
     void lead_to(int member, std::int64_t messages, IndexRange members);
     /// Whether sweeps come from this neighbour; from one that does not exist none come.
     bool comes_from(int neighbour) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Greedy sweeps along a chain: each part takes as many items as its room holds. A sweep is a value that goes from one
-// stretch of the chain to the next, so that whoever holds a stretch needs no items of another one. Sweeps start at
-// either end; two that meet say together whether a bottleneck will do.
+// Greedy sweeps along a chain of items. The *room* of a part is the largest load that it may have. In a sweep, each
+// part takes items until its room is full. A sweep is a value that goes from one stretch of the chain to the next, so
+// each member needs the items of its own stretch alone. A sweep starts at either end. Two sweeps that meet show whether
+// the parts can take all items.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -18,12 +19,13 @@ namespace balance::chain {
 
 using Int128 = __int128;
 
-/// Targets of the parts, seen from a bottleneck, which is the load of a part with the largest target. A leader holds
-/// two bits of each part, and eight bytes of each part that has another target than most.
+/// Targets of the parts. The *bottleneck* is the room of a part with the largest target; the rooms of other parts are
+/// in proportion to their targets. A leader keeps two bits for each part, and eight bytes for each part with an unusual
+/// target.
 class Targets {
 public:
     Targets(const PartTargets& targets, std::int64_t parts);
-    /// The most that a part with a target may get.
+    /// The room of a part with this target.
     std::int64_t room(std::int64_t target, Int128 bottleneck) const {
         constexpr Int128 most = std::numeric_limits<std::int64_t>::max() / 2;
         if (!equal()) bottleneck = bottleneck * target / largest_;
@@ -31,13 +33,13 @@ public:
     }
     class Rooms;
     class Walk;
-    /// The smallest bottleneck with so much room for part p.
+    /// The smallest bottleneck with which part p has room for `load`.
     Int128 bottleneck(std::int64_t p, std::int64_t load) const {
         return equal() ? Int128{load} : (Int128{load} * largest_ + of(p) - 1) / of(p);
     }
-    /// A target of 1 for all parts where they are equal.
+    /// Target of part p. If all targets are equal, each is 1.
     std::int64_t of(std::int64_t p) const { return is_other(p) ? of_other(others_before(p)) : usual_; }
-    /// The same for any part.
+    /// The smallest bottleneck with which every part has room for `load`.
     Int128 bottleneck_of_any(std::int64_t load) const { return (Int128{load} * largest_ + smallest_ - 1) / smallest_; }
     /// The share of `total` that the parts before p should get.
     Int128 share_before(std::int64_t p, std::int64_t total) const {
@@ -48,7 +50,8 @@ public:
     Int128 least(std::int64_t total) const { return (Int128{total} * largest_ + sum_ - 1) / sum_; }
 
 private:
-    // Marks of 64 parts without the usual target, and the number of such parts before these 64.
+    // One bit for each of 64 parts, set if the part has an unusual target; and the number of parts with an unusual
+    // target before these 64.
     struct Word {
         std::uint64_t others = 0;
         std::int64_t before = 0;
@@ -63,14 +66,14 @@ private:
     }
 
     std::vector<Word> words_;         // none where all targets are equal
-    std::vector<std::int64_t> sums_;  // of the targets of the first 0, 1, 2, ... parts without the usual target
+    std::vector<std::int64_t> sums_;  // of the targets of the first 0, 1, 2, ... parts with unusual targets
     std::int64_t usual_ = 1, largest_ = 1, smallest_ = 1, sum_ = 0;
 };
 
 /// The targets of parts that follow each other, upwards or downwards.
 class Targets::Walk {
 public:
-    /// From a part on.
+    /// part: where the walk starts.
     Walk(const Targets& targets, std::int64_t part)
         : targets_(targets), part_(part), others_before_(part < 0 ? 0 : targets.others_before(part)) {}
     std::int64_t target() const {
@@ -86,8 +89,8 @@ private:
     std::int64_t part_, others_before_;
 };
 
-/// Targets::room() with one bottleneck for many parts, mostly without a division: a quotient of floating point is off
-/// by one at most below 2^51, and the remainder tells.
+/// Targets::room() with one bottleneck for many parts, mostly without a division of integers. Below 2^51, a quotient of
+/// floating point is off by one at most, and the remainder shows by how much.
 class Targets::Rooms {
 public:
     Rooms(const Targets& targets, Int128 bottleneck)
@@ -124,10 +127,10 @@ struct Rules {
 /// A sweep with one bottleneck, as far as it has come.
 struct Sweep {
     Int128 bottleneck;
-    Int128 reached = 0;                                ///< what the complete parts would have needed
+    Int128 reached = 0;  ///< the smallest bottleneck with which the complete parts take these items
     Int128 next = std::numeric_limits<Int128>::max();  ///< the smallest bottleneck that would have moved a cut
-    std::int64_t part = 0;                             ///< takes items now; no part: all are complete
-    std::int64_t load = 0, size = 0;                   ///< that this part has taken
+    std::int64_t part = 0;            ///< the part that takes items now; past the last part if all are complete
+    std::int64_t load = 0, size = 0;  ///< that this part has taken
 };
 
 /// Result of a bottleneck.
@@ -147,16 +150,17 @@ public:
     std::int64_t load() const { return load_.back(); }
     std::int64_t last_load() const { return count() > 0 ? load_.back() - load_[count() - 1] : 0; }
     std::int64_t largest_load() const { return largest_load_; }
-    /// Items that lie entirely, or with their middle, below `share`; before: the load of the chain before this stretch.
+    /// Number of items whose middle lies below `share`, in load from the beginning of the chain. before: load of the
+    /// chain before this stretch.
     std::int64_t below(Int128 share, std::int64_t before) const;
 
     /// The parts that end here.
     struct Ends {
-        std::int64_t first = 0;        ///< part, from which on (upwards or downwards) parts end here
-        std::vector<std::int64_t> at;  ///< items of the stretch that lie below
+        std::int64_t first = 0;        ///< the first part, in the sweep's direction, that ends here
+        std::vector<std::int64_t> at;  ///< items of the stretch below the end of each part
     };
     /// Goes through the items upwards, or downwards, and returns the number of parts that took some. ends: gets the
-    /// ends of completed parts. latest: latest ends of parts, from part latest->first on.
+    /// ends of completed parts. latest: the latest allowed ends of parts, from part latest->first on.
     std::int64_t up(Sweep& sweep, Ends* ends = nullptr, const Ends* latest = nullptr);
     std::int64_t down(Sweep& sweep, Ends* ends = nullptr);
 

@@ -37,14 +37,14 @@ public:
         return {std::max(most.low, parts_ - (extent_ - at) / width_ * across_),
                 std::min(most.high, at / width_ * across_)};
     }
-    // Sides are at least so wide.
+    // The lowest and the highest place of a cut: each side is at least `width` wide.
     int first() const { return width_; }
     int last() const { return extent_ - width_; }
 
 private:
     std::int64_t parts_;
     int extent_, width_;
-    std::int64_t across_;  // parts of the least width beside each other across the axis
+    std::int64_t across_;  // parts of least width that fit side by side across the axis
 };
 
 bool can_split(const CutNode& node, int axis, int width) {
@@ -112,7 +112,7 @@ public:
         while (at <= last() && !fits(at)) ++at;
         return at <= last();
     }
-    // The best that a cut at one place can do; at < 0 where none fits.
+    // The best cut at one place; at < 0 if no count of parts fits.
     Place at(int at, double below) const {
         Place found;
         if (!fits(at)) return found;
@@ -131,8 +131,8 @@ public:
         consider(std::clamp(ideal + 1, counts.low, counts.high));
         return found;
     }
-    // Where one side has more load than its largest number of parts could have to be as good as `worst`, no place is
-    // better. The bounds leave room for rounding.
+    // Bounds on the loads of both sides. If a side has more load, its cut is worse than `worst`, even with the largest
+    // number of parts there. The bounds leave room for rounding.
     struct Bounds {
         double left, right;
     };
@@ -161,7 +161,7 @@ CutRules::Place CutRules::best_place(const CutNode& node, int axis, const Lines&
     for (const std::int64_t s : lines.loads)
         below_.push_back(once ? static_cast<double>(sum += s) : below_.back() + static_cast<double>(s));
     double total = once ? static_cast<double>(lines.total) : below_.back();
-    if (lines.total == 0) {  // then all lines are known, and count by their number
+    if (lines.total == 0) {  // then all lines are known, and each counts as 1
         std::iota(below_.begin(), below_.end(), 0.0);
         total = below_.back();
     }
@@ -195,7 +195,7 @@ IndexRange CutRules::window(const CutNode& node, const Split& split, std::span<c
     for (const std::int64_t b : bundles) below.push_back(static_cast<double>(sum += b));
     if (sum == 0) return {0, extent};
     const auto place = [&](std::size_t k) { return std::min(static_cast<int>(k) * each, extent); };
-    // As cut() and best_place() go on: the first search that finds a place is the one that counts.
+    // The searches have the order of cut() and best_place(). The first search that finds a place counts.
     const auto search = [&](std::int64_t wanted, bool free) {
         return PlaceSearch(*this, node, split.axis, wanted, free, below.back());
     };

@@ -17,8 +17,8 @@
 
 namespace balance {
 
-/// Blocks of cells that accelerators compute: those of rank r are blocks[first[r]] .. blocks[first[r + 1]], one for
-/// each of its accelerators, in cells of its own processes. A block may be empty. Without accelerators, both are empty.
+/// Blocks of cells that accelerators compute. Rank r has blocks[first[r]] .. blocks[first[r + 1]], one for each of its
+/// accelerators, in cells of its own processes. A block may be empty. Without accelerators, both are empty.
 struct Zones {
     std::vector<Box> blocks;
     std::vector<std::int64_t> first;
@@ -44,7 +44,7 @@ ProcessBoxes even_processes(const Grid& grid, std::int64_t processes, IndexRange
 /// Cells of a tile along each axis; in two dimensions z means nothing.
 using TileShape = std::array<int, 3>;
 
-/// The same cells in fewer boxes: those that share a whole side become one, as long as there are any.
+/// The same cells in fewer boxes: boxes that share a whole side are joined, as long as there are any.
 std::vector<Box> joined(std::vector<Box> boxes);
 
 /// Cuts a box into tiles, x slowest, at cells with numbers that are multiples of the shape. So if only a side of the
@@ -93,7 +93,7 @@ public:
     std::span<const Box> boxes_of(std::int64_t process) const { return known_.of(place_of(process)); }
     /// Tiles of a process, in their order.
     const std::vector<Box>& tiles_of(std::int64_t process) const { return of(process).index.boxes(); }
-    /// Those of a rank: process by process.
+    /// The tiles of a rank, process by process.
     std::vector<Box> tiles_of_rank(int rank) const;
 
     /// Calls visit(tile, its cells) for every tile that meets `box`, in ascending order. Throws std::logic_error where

@@ -38,7 +38,7 @@ struct PartitionOptions {
     std::int64_t processes = 1;
     PatchOrder order = PatchOrder::morton;
     CutAt cut = CutAt::strips;
-    std::int64_t patches_per_process = 4;  ///< Fewer if the grid can't hold so many of the minimum width.
+    std::int64_t patches_per_process = 4;  ///< Fewer if patches would be narrower than min_width.
     int min_width = 1;                     ///< Smallest width of a patch, cells.
     bool sticky = true;                    ///< Only cuts of the bisection move.
     std::int64_t processes_per_node = 0;   ///< Nested: consecutive processes on a node; 0: all on one.
@@ -84,7 +84,7 @@ std::span<const PartitionKind> partition_kinds();
 /// That of these options. Throws std::invalid_argument when the name is unknown.
 const PartitionKind& kind_of(const PartitionOptions& options);
 
-/// Pieces between which the chain may be cut that a grid of so many cells has, if its patches are squares or cubes.
+/// Number of items of a chain on a grid of `cells` cells, if the patches are squares or cubes.
 double expected_chain_items(const PartitionOptions& options, int dimensions, double cells);
 /// Makes the blocks of members that partitions of this kind use again and again. Without it the first one makes them,
 /// which on thousands of ranks takes longer than the partition. Collective.

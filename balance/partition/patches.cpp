@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A patch is sorted on the member that owns its place on the curve. Each member has an even share of the grid along the
-// curve, so all know the owner of a place without asking. There the patches before each patch, and their items, are
-// counted. The patches are dealt by these counts.
+// curve, so all know the owner of a place without asking. That member counts the patches before each of its patches,
+// and their items. These counts decide which member gets a patch.
 #include "balance/partition/patches.hpp"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ public:
         if (dimensions_ == 3) return order_ == PatchOrder::morton ? morton_key(at) : hilbert_key(at);
         return order_ == PatchOrder::morton ? morton_key(at[0], at[1]) : hilbert_key(at[0], at[1]);
     }
-    // The member to which a point belongs: along the curve members follow each other, each with about as many points.
-    // Points of a square (or cube) go together when it is small against the share of a member.
+    // The member to which a point belongs. Members follow each other along the curve, with about equal numbers of
+    // points. A square (or cube) that is small against a member's share belongs to one member.
     int member_of(const Point& at, int members) const {
         constexpr int fineness = 16;  // squares in a share, at least
         const std::int64_t all = points_in({}, levels_);
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    // Place of the grid in a square of 2^level points a side.
+    // Number of the grid's points in a square (or cube) of 2^level points a side. corner: its lower corner.
     std::int64_t points_in(const Point& corner, int level) const {
         std::int64_t points = 1;
         for (int a = 0; a < dimensions_; ++a)
@@ -69,8 +69,8 @@ private:
     std::array<std::int64_t, 3> end_{1, 1, 1};
 };
 
-// The places of keys in ascending order, equal ones in their order: sorted digit by digit, the lowest first, in a time
-// that grows with their number.
+// The places of keys in ascending order. Equal keys keep their order. The keys are sorted digit by digit, the lowest
+// first, so the time is proportional to their number.
 std::vector<std::uint32_t> ascending(std::span<const std::uint64_t> keys) {
     constexpr int bits = 11;
     const std::uint64_t largest = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
@@ -87,8 +87,8 @@ std::vector<std::uint32_t> ascending(std::span<const std::uint64_t> keys) {
     return order;
 }
 
-// This member's share of all patches along the curve. Leaves arrive in the order of the recursion, which so decides
-// between equal keys.
+// This member's share of all patches along the curve. Patches arrive in the order of the bisection, and patches with
+// equal keys keep that order.
 std::vector<Box> sorted_patches(const Team& team, const Grid& grid, Leaves leaves, PatchOrder order) {
     if (order == PatchOrder::tree) return leaves.boxes;
     const Curve curve(grid, order);
@@ -138,8 +138,8 @@ Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std:
     for (Patch& p : patches.mine) p.before += before[0];
     if (cut == CutAt::cells) patches.items = grid.box().cells();
     else patches.items = team.sum_of(patches.items);
-    // To the member in whose share the middle of a patch lies, by the mean of its places among all items and all
-    // patches.
+    // Sends each patch to the member whose share holds its middle. The middle is the mean of its places among all items
+    // and among all patches.
     std::int64_t place = before[1];
     patches.mine = deliver_each(team, std::move(patches.mine), [&](const Patch& p) {
         const __int128 among_items = 2 * p.before + PatchRow(p.box, cut, grid.dimensions).items(),

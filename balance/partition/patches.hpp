@@ -37,7 +37,7 @@ struct Patch {
     Box box;
 };
 struct Patches {
-    std::vector<Patch> mine;  ///< of this member; those of all members follow each other
+    std::vector<Patch> mine;  ///< of this member; along the curve, the members' patches follow each other
     std::int64_t items = 0;   ///< of the whole chain
 };
 

@@ -12,7 +12,7 @@ Owners::Owners(const Grid& grid, const Box& home, const ProcessBoxes& known)
     : home_(home), framed_(with_halo(home, halo_of(grid, 1))) {
     process_.assign(framed_.cells(), -1);
     if (home.empty()) return;
-    // The parts of all boxes in the frame, moved by so many cells.
+    // The parts of all boxes in the frame, moved by `image` cells.
     const auto paint = [&](const std::array<int, 3>& image) {
         const Box there = shifted(framed_, image);
         for (std::int64_t p = 0; p < known.size(); ++p)

@@ -21,7 +21,7 @@ public:
     const Box& home() const { return home_; }
     /// The home with its frame, in whose order of cells the owners lie.
     const Box& framed() const { return framed_; }
-    /// The owner of a cell of the frame; those of its neighbours lie around it.
+    /// The owner of a cell of the frame. The owners of neighbouring cells lie around it in memory.
     const std::int32_t& at(int x, int y, int z) const { return process_[place_in(framed_, x, y, z)]; }
 
     /// Calls visit(place, framed, cells) for each line of cells of the home that lie side by side in both orders.
@@ -60,7 +60,7 @@ std::int64_t ghost_cells(const Owners& owners);
 /// loads / sum of speeds) / (largest load / speed).
 double efficiency(std::span<const double> values, std::span<const double> speeds = {});
 double efficiency(std::span<const std::int64_t> loads, std::span<const double> speeds = {});
-/// The same from the sum of all values, that of all speeds, and the largest value / speed.
+/// The efficiency from sums. sum: of all values. capacity: sum of all speeds. largest: the largest value / speed.
 double efficiency(double sum, double capacity, double largest);
 
 /// Sums over the cells of each process, on all members. values: of the member's home. Collective.

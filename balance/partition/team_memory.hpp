@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A team's memory of the nodes of a bisection that it cuts. Each member has the splits of an even share of the nodes.
-// All members know the splits that they have asked for.
+// A bisection is a tree of nodes, and a node's *split* says how it was cut. A team remembers the splits of the nodes
+// that its members cut together. Each member keeps the splits of an even share of these nodes. recall() makes splits
+// known to all members.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -31,7 +32,8 @@ public:
     std::vector<Split>& splits() { return splits_; }
     const std::map<std::int64_t, Split>& known() const { return known_; }
 
-    /// One number for each of these nodes. Their sums over the members are for learn().
+    /// One number for each of these nodes, 0 if another member keeps its split. The sum of a node's number over the
+    /// members goes to learn().
     std::vector<std::int64_t> ask(std::span<const std::int64_t> ids) const {
         std::vector<std::int64_t> words;
         for (const std::int64_t id : ids) words.push_back(here_.contains(id) ? packed(splits_[id - here_.begin]) : 0);
@@ -40,7 +42,7 @@ public:
     void learn(std::span<const std::int64_t> ids, std::span<const std::int64_t> sums) {
         for (std::size_t i = 0; i < ids.size(); ++i) known_[ids[i]] = unpacked(sums[i]);
     }
-    /// Makes the splits of these nodes known, with a sum where some are not yet. Collective.
+    /// Makes the splits of these nodes known to all members. Needs one reduction, or none if all are known. Collective.
     void recall(const Team& team, std::span<const std::int64_t> ids) {
         std::vector<std::int64_t> missing;
         for (const std::int64_t id : ids)
@@ -52,13 +54,14 @@ public:
     }
     /// Split of a known node; an empty one if nothing is remembered.
     Split of(std::int64_t id) const { return anything_ ? known_.at(id) : Split{}; }
-    /// Keeps a new one, if the node is of this member's share.
+    /// Keeps a new split, if the node is in this member's share.
     void keep(std::int64_t id, const Split& split) {
         if (here_.contains(id)) splits_[id - here_.begin] = split;
     }
 
 private:
-    // An empty split is 0, as is what the members say who don't have it.
+    // An empty split is packed as 0. Members that don't keep a split give 0 too, so a sum over the members yields the
+    // split.
     static constexpr std::int64_t each_axis = std::int64_t{1} << 32;
     static std::int64_t packed(const Split& s) { return (s.axis + 1) * each_axis + s.left; }
     static Split unpacked(std::int64_t word) {

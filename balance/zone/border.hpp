@@ -29,11 +29,11 @@ struct ZoneRoom {
 
 /// The largest such block by load, of several the largest by cells. Its strips lie across its longer side.
 /// region: the cells of one rank.
-/// width: the block is at least so many cells away from all cells of other ranks. Periodic axes wrap around.
-/// load_of(box): the load >= 0 of a box of the region's cells. It is called for each cell at most once.
+/// width: least distance of the block from cells of other ranks, in cells. Periodic axes wrap around. load_of(box): the
+/// load >= 0 of a box of the region's cells. It is called for each cell at most once.
 ///
-/// The search takes O(n^3) in the plane and O(n^5) in space. n counts the ends of boxes of the inner cells along an
-/// axis.
+/// The search takes O(n^3) in two dimensions and O(n^5) in three. n counts the ends of boxes of the inner cells along
+/// an axis.
 ZoneRoom zone_room(const Grid& grid, const Region& region, int width,
                    const std::function<std::int64_t(const Box&)>& load_of);
 

@@ -54,7 +54,7 @@ struct Controller {
     Step step = nullptr;              ///< nullptr: the border never moves, and a restart uses the deck's share.
     std::vector<double> memory = {};  ///< The controller's own numbers before the first check.
     /// Returns false for numbers that the controller cannot have made, so that damaged checkpoints are refused. Called
-    /// with as many numbers as `memory` has, all finite.
+    /// with the length of `memory` and finite numbers.
     bool (*accepts)(std::span<const double> memory) = [](std::span<const double>) { return true; };
 };
 
@@ -82,8 +82,8 @@ BorderStep next_share(std::string_view controller, const ZoneTimes& times, Contr
 /// The controller's estimate of the accelerator's speed over the CPU's. Speeds are load per second. 0: no estimate yet.
 double relative_speed(const ControllerState& state);
 
-/// True if a check of the border is due so many steps after the start (or the restart of the schedule). Checks come
-/// after 1, 2, 4, ... steps up to `every`, then every `every` steps. every <= 0: never.
+/// True if a check of the border is due `steps_since_start` steps after the start (or the restart of the schedule).
+/// Checks come after 1, 2, 4, ... steps up to `every`, then every `every` steps. every <= 0: never.
 bool check_due(std::int64_t steps_since_start, std::int64_t every);
 
 }  // namespace balance

@@ -11,7 +11,7 @@ namespace {
 constexpr double probe = 0.05;        // Share of a zone of unknown speed.
 constexpr double trust = 20;          // A zone grows or shrinks at most by this factor.
 constexpr double significance = 2.5;  // Standard errors of the mean.
-constexpr double worth_having = 1.1;  // A zone is given up if the rank is so many times as fast without it.
+constexpr double worth_having = 1.1;  // A zone is given up if the rank is faster by this factor without it.
 
 // The share wanted for the zone that would get less than a strip: one strip, or none if the other zone alone is faster.
 // share: the share of this zone now.
@@ -22,8 +22,9 @@ double smallest_zone(double share, double ratio, double error, double grain) {
     return alone ? 0 : grain;
 }
 
-// The share at which both zones take the same time, by the memory and the strips. It is rounded to the cheaper of the
-// two nearest strips: a strip too many costs a zone a part of its time, and the smaller zone more.
+// The share at which both zones take the same time, by the speeds measured so far. A border lies between strips, so one
+// zone gets up to half a strip too many. That costs the smaller zone a larger part of its time. So the share leans
+// towards the larger zone.
 double best_share(const ZoneTimes& t, const RelativeSpeed& speed, double error) {
     const double best = share_of(speed.ratio);
     if (best < t.grain) return smallest_zone(t.share, speed.ratio, error, t.grain);
@@ -37,8 +38,8 @@ double within_trust(double share, double present) {
     return std::clamp(share, std::max(present / trust, 1 - trust * cpu), std::min(trust * present, 1 - cpu / trust));
 }
 
-// Whether a share is off by more than the error. A zone that is too large costs a part of itself, so that it takes less
-// to make the smaller zone smaller than to make it larger.
+// Whether a share is off by more than the error. An excess costs a small zone a larger part of its time than a large
+// zone. So the limit is lower for shrinking the smaller zone than for growing it.
 bool worth_moving(double share, double ratio, double error) {
     const double missing = ratio - log_odds(share);
     return std::abs(missing) >= error * (1.5 - (missing > 0 ? share : 1 - share));
@@ -58,8 +59,8 @@ BorderStep step_by_speed(const ZoneTimes& t, RelativeSpeed& speed, bool observed
         if (!one_zone && !worth_moving(t.share, speed.ratio, error)) return kept(t);
     }
     share = std::clamp(share, t.least, t.most);
-    // Between two strips the border stays at either. Strips may be much lighter than the grain, so a zone that is to
-    // become empty is not asked how small it is.
+    // A move of less than 0.6 strips is not made, so the border does not go back and forth between two strips. A zone
+    // that is to become empty moves anyway, because its last strip may be much lighter than `grain`.
     const bool empties = !one_zone && (share <= 0 || share >= 1);
     if (!empties && std::abs(share - t.share) < 0.6 * t.grain) return kept(t);
     // Measurements at another share count less here, because times are not proportional to loads.

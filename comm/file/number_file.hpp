@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Datasets of numbers in HDF5 files of any writer, in any layout that HDF5 reads by itself, on one rank. A file may be
-// hostile. So no link is followed, nothing outside the file is read, and unwritten numbers are refused. Memory is taken
-// only for a block that the file holds and the node has room for.
+// Reads datasets of numbers from HDF5 files of other programs, on one rank. Any layout that HDF5 reads by itself will
+// do. A file may be hostile. So no link is followed, nothing outside the file is read, and unwritten numbers are
+// refused. Memory is taken only for a block that the file holds and the node has room for.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -47,20 +47,20 @@ public:
     bool integers(const std::string& dataset);
     /// The one whole number that is an attribute of the object at `path`; nothing where there is no such attribute.
     std::optional<std::int64_t> whole_attribute(const std::string& path, const std::string& name) const;
-    /// The same of a text. An attribute that is no single text gives "?".
+    /// The same for an attribute that is a text. An attribute that is no single text gives "?".
     std::string text_attribute(const std::string& path, const std::string& name) const;
     /// How many numbers a block has; throws unless they were written and the node has room for them.
     std::int64_t numbers_in(const std::string& dataset, std::span<const std::int64_t> first,
                             std::span<const std::int64_t> count);
-    /// The block of `count` numbers along each dimension from `first` on, last dimension fastest, into `out`, which is
-    /// as long as it has numbers.
+    /// Reads a block of a dataset into `out`, last dimension fastest. first, count: the block's first index and its
+    /// extent along each dimension. out: numbers_in() elements.
     template <class T>
     void read(const std::string& dataset, std::span<const std::int64_t> first, std::span<const std::int64_t> count,
               std::span<T> out) {
         numbers_in(dataset, first, count);
         read_as(element_of<T>(), dataset, first, count, out.data());
     }
-    /// The same in memory that is taken here.
+    /// Like read(), but returns the block.
     template <class T>
     std::vector<T> block(const std::string& dataset, std::span<const std::int64_t> first,
                          std::span<const std::int64_t> count) {

@@ -49,7 +49,7 @@ inline std::string unfinished(const std::string& path) { return path + ".tmp"; }
 /// Content of a regular file. Links, pipes and missing files give an empty text. An unreadable file gives no value.
 /// Throws ReadError for a file that this node has no room for.
 std::optional<std::string> read_whole(const std::string& path);
-/// The same; an empty text also for a file that cannot be read.
+/// Like read_whole(), but an empty text for a file that cannot be read.
 inline std::string read_text(const std::string& path) { return read_whole(path).value_or(std::string()); }
 
 /// Reads the first `most` bytes of a regular file (links are followed), fewer where it has fewer. Never waits: a pipe

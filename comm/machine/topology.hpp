@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The processing units of this rank, and those of the nodes of the job.
+// The processing units of this rank and of the nodes of the job.
 #pragma once
 #include <cstdint>
 #include <limits>

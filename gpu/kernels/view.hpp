@@ -70,7 +70,7 @@ struct Rows {
     Four* fours;
 
     HD Four* row(std::int64_t i) const { return fours + base[i / group] + i % group; }
-    /// Fours of a row of so many neighbours.
+    /// Number of fours in a row of `length` neighbours.
     HD static std::int32_t fours_of(std::int32_t length) { return (length + Four::size - 1) / Four::size; }
 };
 

@@ -83,7 +83,7 @@ public:
         leaving_.resize(outgoing_list_.slots.size());
     }
 
-    /// Writes the present positions of the ghosts: those from incoming(), and those of periodic images.
+    /// Writes the present positions of the ghosts: ghosts from incoming(), and periodic images.
     void fill_ghosts(md::Packed<D>* packed) {
         on_.to_device(came_.data(), incoming_.data(), incoming_.size() * sizeof(md::Packed<D>));
         launch(on_, incoming_.size(),

@@ -82,7 +82,7 @@ public:
     const balance::Box& block() const { return block_; }
     const Extent<D>& extent() const { return extent_; }
     const Cells<D>& cells() const { return cells_; }
-    /// Number of a cell among those of the block with its halo (grid coordinates of the block).
+    /// Number of a cell among the cells of the block with its halo (grid coordinates of the block).
     std::int32_t number(const md::CellIndex& c) const {
         std::int32_t place[D];
         for (int a = 0; a < D; ++a) place[a] = c[a] - block_.lower[a] + cells_.halo;

@@ -14,7 +14,7 @@ class ZoneLists {
 public:
     explicit ZoneLists(On& on) : on_(on) {}
 
-    /// Lists what `search` finds for each of so many particles.
+    /// Lists what `search` finds for each of `particles` particles.
     void build(const NeighbourSearch<D>& search, std::int64_t particles) {
         const std::int64_t groups = (particles + group - 1) / group;
         length_.resize(particles);

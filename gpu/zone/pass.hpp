@@ -28,7 +28,7 @@ public:
 
     /// Packed positions of now, by slot.
     md::Packed<D>* packed() const { return packed_[current_].data(); }
-    /// Makes room for so many slots, and puts own particles there.
+    /// Makes room for `slots` slots, and puts own particles there.
     void put_own(const Particles<D>& particles, std::int64_t size, std::int64_t slots, const std::int32_t* slot) {
         for (auto& p : packed_) p.resize(slots);
         reference_.resize(size);
@@ -134,7 +134,7 @@ private:
     On& on_;
     const ZoneSetup& setup_;
     std::array<Array<On, md::Packed<D>>, 2> packed_{Array<On, md::Packed<D>>{on_}, Array<On, md::Packed<D>>{on_}};
-    int current_ = 0;  // which packed positions are those of now
+    int current_ = 0;  // index of the present packed positions
     Array<On, md::Packed<D>> reference_{on_};
     std::vector<Array<On, std::int64_t>> force_;  // by axis
     Array<On, Totals> totals_{on_};

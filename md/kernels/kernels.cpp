@@ -64,7 +64,7 @@ ForceLimits force_limits(const PotentialSpec& potential) {
     ForceLimits out{{0.0}, r2.front()};
     for (int n = 1; n < narrow_rows; ++n) out.narrow_g2.push_back(std::pow((1 - far_share) * range, 2) / (n * r2[n]));
     out.narrow_g2.front() = out.narrow_g2[1];  // no pairs, no force
-    out.narrow_g2.back() = 0;                  // so many or more
+    out.narrow_g2.back() = 0;                  // no sum of more pairs is safe
     return out;
 }
 

@@ -80,8 +80,8 @@ enum class Kick { none, first, middle, last };
 inline constexpr int narrow_rows = 256;  ///< longer rows are always summed in 64 bits
 /// How far the exact force sums of a potential reach.
 struct ForceLimits {
-    /// [narrow_rows]: sums over so many pairs can't leave 32 bits (mixed) while the sum of their (F/r)^2 stays below
-    /// this.
+    /// [narrow_rows]: entry n is a limit for sums over n pairs. Below the limit, the sum of the pairs' (F/r)^2 ensures
+    /// that force sums fit 32 bits (mixed).
     std::vector<double> narrow_g2;
     double safe_r2;  ///< closer pairs are out of the exact range
 };
@@ -165,8 +165,8 @@ struct RowsArgs {
     std::int32_t stride;               ///< At least all candidates + 48.
     Neighbourhood<D>* neighbourhoods;  ///< Out. `row` counts from `rows`.
     Place<D>* rows;                    ///< Out.
-    std::int32_t neighbourhoods_room;  ///< Room for so many: most_neighbourhoods().
-    std::int64_t rows_room;            ///< Room for so many elements: most_row_elements().
+    std::int32_t neighbourhoods_room;  ///< Capacity: most_neighbourhoods().
+    std::int64_t rows_room;            ///< Capacity in elements: most_row_elements().
 };
 /// Neighbourhoods of a cluster at most. A run of n candidates lies in up to 1 + (n - 1) / window windows, and one more
 /// may follow for the far place. The first neighbourhood takes `windows` of them, each further one windows - 1, because

@@ -90,7 +90,7 @@ struct MixedForce : ForceOverR<P, float, softened> {
         const F32 g = this->at(s);
         return {s, g, vec<D>([&](int a) __attribute__((always_inline)) { return g * d[a]; })};
     }
-    /// While the sum of so many pairs' g^2 is below this, sums of their quanta don't leave 32 bits.
+    /// While the sum of g^2 over `pairs` pairs is below this, sums of their quanta don't leave 32 bits.
     HD float narrow_g2(const double* limits, int pairs) const {
         const int size = pairs < narrow_rows ? pairs : narrow_rows - 1;
         return static_cast<float>(limits[size] * this->unit * this->unit);

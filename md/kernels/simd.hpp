@@ -92,7 +92,7 @@ HD Vector<T> counting_from(T a) {
 /// Packed positions, axis by axis.
 template <int D>
 using Positions = Vec<I32, D>;
-/// As many lanes as those of F32 and I32, but twice as wide.
+/// The same number of lanes as F32 and I32, but twice as wide.
 struct WideI {
     I64 low, high;
 };
@@ -147,7 +147,8 @@ HD Positions<2> load_positions(const Packed<2>* p) {
     const Raw<std::uint32_t> a = load<std::uint32_t>(p).v, b = load<std::uint32_t>(p + wide_width).v;
     return {shuffled<[](int i) { return 2 * i; }>(a, b), shuffled<[](int i) { return 2 * i + 1; }>(a, b)};
 }
-/// Positions in space of `width` particles; at(lane) points to each. They are loaded whole, with the word behind them.
+/// Positions in three dimensions of `width` particles; at(lane) points to each. They are loaded whole, with the word
+/// behind them.
 template <class At>
 HD Positions<3> gathered(At at) {
 #if STEELYARD_ISA == 0

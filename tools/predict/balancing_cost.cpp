@@ -25,7 +25,7 @@ struct Messages {
     double messages = 0;                           ///< one after the other
     double gathered_bytes = 0, reduced_bytes = 0;  ///< by one rank; in all reductions
 
-    // balance::over_all() of so many lists. added_up: numbers of each that one rank adds up.
+    // balance::over_all() of `lists` lists. added_up: numbers of each list that one rank adds up.
     void over_all(double lists, double added_up) {
         const bool gathered = added_up > 1;
         gathers += gathered ? 1 : 0, gathered_bytes += gathered ? 8 * lists * added_up : 0;
@@ -41,7 +41,7 @@ public:
         const std::vector<double> begins(partition.processes(), 0.0);
         reduction_ = largest(predict::reduction_ends(begins, conditions.nodes, conditions.machine));
         packs_ = balance::worth_packing(static_cast<std::int64_t>(cells), partition.processes());
-        const double number = packs_ ? 3 : 8;  // bytes; packed about so many (bench/bench_wide)
+        const double number = packs_ ? 3 : 8;  // bytes; 3 is typical of packed numbers (bench/bench_wide)
         const predict::Timeline fields(
             predict::field_exchange(grid, partition, number * cells / static_cast<double>(grid.box().cells())),
             conditions.nodes);

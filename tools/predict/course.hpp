@@ -23,7 +23,7 @@ struct Snapshot {
 struct Rules {
     std::string model = "exact";  ///< load model
     balance::ModelConstants constants{};
-    int parts = 1;             ///< Into so many each cell is cut along each axis.
+    int parts = 1;             ///< Parts of each cell along each axis.
     balance::Policy policy{};  ///< Its costs and limits are for the field's particles and loads.
     /// Speed of each rank, if they differ. Known from the start, except with SpeedSource::off.
     std::vector<double> speeds{};
@@ -55,7 +55,7 @@ struct StretchShare {
     std::size_t stretch = 0;
     double of_steps = 1;
 };
-/// The stretches of a course that stand for a run of so many steps: at most `most` (at least 2), with parts that add up
+/// The stretches of a course that stand for a run of `steps` steps: at most `most` (at least 2), with parts that add up
 /// to 1. The partition of the first stretch was made before any times were known. So in a run with balancings it counts
 /// for its own steps alone, and is left out if these are next to nothing.
 ///

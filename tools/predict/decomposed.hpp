@@ -11,14 +11,14 @@
 
 namespace predict {
 
-/// Growth of a quantity of so many dimensions when all lengths grow by a factor.
+/// Growth of an area or volume when all lengths grow by the factor `length`.
 constexpr double grown(double length, int dimensions) {
     double factor = 1;
     for (int a = 0; a < dimensions; ++a) factor *= length;
     return factor;
 }
 
-/// A grid with each cell cut into so many parts along each axis.
+/// A grid with each cell cut into `parts` parts along each axis.
 inline balance::Grid cut_cells(balance::Grid grid, int parts) {
     for (int a = 0; a < grid.dimensions; ++a) grid.cells[a] *= parts;
     return grid;
@@ -36,8 +36,9 @@ std::vector<T> cut_cells(const std::vector<T>& values, const balance::Grid& grid
                 result.push_back(values[balance::place_in(grid.box(), x / parts, y / parts, z / deep)]);
     return result;
 }
-/// Into so many parts forecasts cut a cell along each axis if the problem is `length` times as long. They are as few as
-/// give each rank enough cells, no smaller than the problem's cells, and no more in all than memory holds.
+/// Number of parts into which forecasts cut a cell along each axis. length: factor of all lengths of the problem. The
+/// number is the smallest that gives each rank enough cells. Cut cells are no smaller than the problem's cells, and all
+/// of them fit in memory.
 int parts_of_cells(const balance::Grid& grid, double length, std::int64_t ranks, int min_width);
 /// A load for each cell of a grid, column by column, and what cells send where they are ghosts.
 struct CellField {
@@ -49,11 +50,11 @@ struct CellField {
     double item_bytes = 8;            ///< Bytes of a packed position.
     double length = 1;                ///< Factor of all lengths of the problem; tiles keep their size.
 
-    double content() const { return grown(length, grid.dimensions); }     ///< so many times as much is in a region
-    double border() const { return grown(length, grid.dimensions - 1); }  ///< ... lies at its border
+    double content() const { return grown(length, grid.dimensions); }     ///< growth of the content of a region
+    double border() const { return grown(length, grid.dimensions - 1); }  ///< growth of what lies at its border
 };
 
-/// The same problem on a grid with each cell cut into so many parts along each axis. Throws app::UsageError if the sum
+/// The same problem on a grid with each cell cut into `parts` parts along each axis. Throws app::UsageError if the sum
 /// of its loads is too large.
 CellField cut_cells(const CellField& field, int parts);
 

@@ -76,7 +76,7 @@ Limit limit_of(const Terms& terms);
 /// every rank. Searches double the ranks until the answer is passed. Then they halve the interval.
 class Forecasts {
 public:
-    /// make: for so many ranks. most: no more ranks than these are tried.
+    /// make: makes the forecast for a number of ranks. most: the largest number of ranks that is tried.
     Forecasts(std::function<Forecast(std::int64_t)> make, std::int64_t most) : make_(std::move(make)), most_(most) {}
 
     const Forecast& of(std::int64_t ranks);
@@ -86,8 +86,8 @@ public:
     double efficiency(std::int64_t ranks);
     /// The most ranks with at least this efficiency, up to `most`.
     std::int64_t most_with_efficiency(double efficiency);
-    /// The fewest ranks whose step takes no longer; nothing where none up to `most` does, or twice as many ranks take
-    /// longer before one does.
+    /// The fewest ranks with a step of at most `step_seconds`. Nothing if no number of ranks up to `most` is that fast,
+    /// or if doubling the ranks makes the step longer before.
     std::optional<std::int64_t> fewest_within(double step_seconds);
 
 private:

@@ -21,7 +21,7 @@
 namespace app {
 namespace {
 
-constexpr std::size_t most_forecasts = 6;  // of so many stretches of steps a mean is made
+constexpr std::size_t most_forecasts = 6;  // stretches of steps in a mean
 
 predict::CellField loads_of(const CountedField& counted, const predict::Machine& machine, double length) {
     predict::CellField field{counted.grid, counted.work, {}, counted.halo, counted.reach};

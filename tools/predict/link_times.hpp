@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What messages cost between two ranks, measured with the same exchange that carries ghosts.
+// Times of messages between two ranks, measured with the same exchange that carries ghosts.
 #pragma once
 #include <string>
 

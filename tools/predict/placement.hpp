@@ -26,7 +26,7 @@ struct RankPlacement {
 RankPlacement placement_of(const Deck::Machine& nodes, const predict::Machine& machine,
                            std::optional<std::int64_t> ranks_per_node, std::int64_t ranks);
 
-/// Most ranks that these nodes hold; nothing where there are as many nodes as are needed.
+/// Most ranks that these nodes hold; nothing if the number of nodes has no limit.
 std::optional<std::int64_t> most_ranks_on(const Deck::Machine& nodes, const predict::Machine& machine,
                                           std::optional<std::int64_t> ranks_per_node);
 

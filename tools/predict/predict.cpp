@@ -37,7 +37,7 @@ constexpr double most_particle_steps = 1e7;
 constexpr std::int64_t many_ranks = 1024;       // searches for a number of ranks stop there
 constexpr std::int64_t most_asked = 1'000'000;  // ranks
 
-// The default: so many ranks as have 16 cells each.
+// The default: powers of two, as long as each rank has 16 cells.
 std::vector<std::int64_t> usual_counts(std::int64_t cells, std::int64_t most) {
     std::vector<std::int64_t> counts{1};
     for (std::int64_t p = 2; p <= std::min<std::int64_t>(256, most) && p * 16 <= cells; p *= 2) counts.push_back(p);
@@ -146,7 +146,8 @@ void forecast_all(const Options& options, const Deck& deck,
     for (const auto& [ranks, f] : forecasts.all()) report.forecasts.push_back(f);
 }
 
-// So many of them has a system whose lengths are so many times those of the deck.
+// The number of particles or cells after all lengths have grown by the factor `length`. count: their number in the
+// deck.
 std::int64_t scaled(std::int64_t count, const char* what, double length, int dimensions,
                     const comm::Communicator& comm) {
     constexpr double most = 1e18;

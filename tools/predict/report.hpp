@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `steelyard predict` says and writes of a deck.
+// The table and files of `steelyard predict`.
 #pragma once
 #include <string>
 #include <vector>

@@ -13,15 +13,15 @@
 
 namespace app {
 
-/// What is counted of the cells beside their particles: things take four passes over them, work takes one.
+/// Counts of cells beside their particles: things take four passes over the particles, work takes one.
 enum class Count {
-    things,  ///< what costs time
-    work     ///< what it costs by the deck's balance.work
+    things,  ///< cells, particles, candidates and pairs
+    work     ///< their cost by the deck's balance.work
 };
 
 /// All cells of the grid, column by column.
 struct CountedField {
-    std::int64_t step = 0;  ///< after so many steps
+    std::int64_t step = 0;  ///< steps before this sample
     balance::Grid grid;
     int halo = 1, reach = 1;                 ///< of a run (Setup)
     std::vector<balance::Unknowns> counts;   ///< Count::things: 1 for the cell, particles, candidates, pairs
@@ -29,7 +29,7 @@ struct CountedField {
     std::vector<std::int64_t> work;          ///< Count::work: ticks a step
 };
 
-/// What the cells hold as the deck's first steps go by.
+/// Counts of cells during the deck's first steps.
 struct SampledCourse {
     std::vector<CountedField> fields{};  ///< the first one of the state that it starts with
     double steps_per_rebuild = 0;        ///< of the neighbour lists; 0: no rebuild was due
@@ -67,7 +67,7 @@ public:
     CountedField count(std::int64_t step, Count what);
     /// Counts now and at the balancings of the deck's first steps (without balancing: some times), as far as
     /// most_particle_steps steps of particles reach, and at least one step far, if the deck has one.
-    /// length: factor of all lengths. Particles need as many times as many steps to get as far.
+    /// length: factor of all lengths. Particles need `length` times more steps for the way from end to end.
     SampledCourse course(double most_particle_steps, Count what, double length);
     /// Runs until the skin is tuned, a second at most, and then some batches of steps, which are timed: in tiles of
     /// virtual processes, which tells what costs how much, and as a run on one rank does, which tells how much it is in

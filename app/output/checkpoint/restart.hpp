@@ -13,13 +13,14 @@
 
 namespace app {
 
-/// The error of a checkpoint that cannot be used: `PATH: WHAT; use another checkpoint`, and another remedy behind it.
+/// Error for a checkpoint that cannot be used: `PATH: WHAT; use another checkpoint`. or_else: a second remedy, added at
+/// the end.
 InputError unusable(const std::string& path, const std::string& what, const std::string& or_else = "");
 
 /// Verifies a checkpoint and reads all but the particles and what balancing has learnt. Collective. Throws InputError.
 CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm);
 
-/// Of one model whose balancing a checkpoint goes on with.
+/// A model whose balancing is stored in a checkpoint.
 struct SavedBalancing {
     std::string model;
     std::int64_t processes = 0, last_step = 0;  ///< last_step: of the last balancing
@@ -41,9 +42,9 @@ void require_same_system(const Deck& deck, const CheckpointInfo& info);
 void load_particles(const CheckpointInfo& info, Engine& engine, const balance::Decomposition& owners,
                     const comm::Communicator& comm);
 
-/// Gives each model of `rebalance` what the same model knew when the checkpoint was written, as far as the number of
-/// processes is the same; others start anew. Returns a sentence for each model whose knowledge is dropped or missing.
-/// Collective. Throws InputError.
+/// Gives each model of `balancer` the state that the same model has in the checkpoint. With another number of
+/// processes, partition and history start anew. A model that the checkpoint lacks starts anew. Returns a sentence for
+/// each model whose knowledge is dropped or missing. Collective. Throws InputError.
 std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& balancer,
                                       const comm::Communicator& comm);
 

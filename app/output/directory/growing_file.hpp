@@ -14,7 +14,7 @@ namespace app {
 
 class GrowingFile {
 public:
-    /// What stays of an earlier start of the run.
+    /// The part that stays from an earlier start of the run.
     struct Past {
         std::int64_t end = 0;   ///< rows of earlier steps stay
         bool expected = false;  ///< the earlier start has written such a file: a note says where it is missing

@@ -21,7 +21,7 @@
 
 namespace app {
 
-/// What is to happen to results that are there already.
+/// Treatment of results that are there already.
 enum class OldResults {
     refuse,  ///< a fresh run ends with UsageError; a restart puts aside what it doesn't go on from
     aside,   ///< all are put aside (--force)

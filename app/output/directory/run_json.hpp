@@ -19,7 +19,7 @@ struct Trajectory {
     bool balances = false;       ///< as the settings say; not in run.json
 };
 
-/// The settings of a run of this deck on so many ranks.
+/// The settings of a run of this deck on `ranks` ranks.
 Trajectory trajectory_of(Deck deck, int ranks);
 
 /// The text of run.json.

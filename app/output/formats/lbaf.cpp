@@ -74,7 +74,7 @@ std::int64_t phases_until(const std::string& text, std::int64_t last) {
     return count;
 }
 
-// The first so many lines.
+// The first `lines` lines.
 std::string first_lines(const std::string& text, std::int64_t lines) {
     std::size_t end = 0;
     for (; lines > 0; --lines) end = text.find('\n', end) + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // At which steps a frame is taken (a few rows of one step), so that there are enough of a short run and not too many of
-// a long one. Steps are dealt to slots of `interval` steps; a slot has one frame. When there are as many frames as
-// there may be, the slots become twice as long, and of the frames that share one now the first stays.
+// a long one. Steps are divided into slots of `interval` steps, with one frame a slot. When the number of frames
+// reaches its limit, the slots become twice as long. Of the two frames in a new slot, the first one stays.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,8 +19,8 @@ struct Frames {
     std::int64_t slot(std::int64_t step) const { return step / interval; }
     /// Whether a frame of this step is wanted, in a slot of its own.
     bool due(std::int64_t step) const { return slot(step) > last; }
-    /// Whether it is no more than its share if `few` frames are to be spread over so many steps (both below 2^50, so
-    /// products leave 64 bits).
+    /// Whether a frame at `step` is due if `few` frames are spread over `steps` steps. Both are below 2^50, so products
+    /// leave 64 bits.
     bool early(std::int64_t step, std::int64_t steps, std::int64_t few) const {
         return static_cast<__int128>(count) * steps <= static_cast<__int128>(std::min(few, most / 2)) * step;
     }
@@ -28,12 +28,12 @@ struct Frames {
     void add(std::int64_t step) { last = slot(step), ++count; }
 };
 
-/// Of a run of so many steps, before its first frame: about most / 2 frames at least 16 steps apart; as many of the
-/// first steps of a run that is very long, since it may be stopped early.
+/// The frames of a run of `steps` steps, before its first frame. About most / 2 frames will be at least 16 steps apart.
+/// A very long run gets them in its first steps, because it may be stopped early.
 Frames frames_for(std::int64_t steps, std::int64_t most);
 
-/// Of these rows, which begin with their steps in ascending order, those of the first step in each slot, after the
-/// interval of `frames` was doubled until they are at most `room` (>= 1). `frames` then counts them.
+/// Doubles the interval of `frames` until at most `room` (>= 1) slots have a frame. Returns the rows of the first step
+/// in each slot. rows: each begins with its step, in ascending order. frames: gets the count of kept frames.
 std::string thinned(std::string_view rows, std::int64_t room, Frames& frames);
 
 }  // namespace app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each rank sums its tiles' particles and the loads of the cells at home with it, block by block. Rank 0 adds up the
-// ranks' sums. All sums are of integers, so the map is the same for any ranks, if the loads are.
+// The map shows particles and loads of *blocks* of cells. A rank counts the particles of its tiles in each block, and
+// adds up the loads of its home's cells. Rank 0 adds up the sums of all ranks. The sums are integers, so equal loads
+// give the same map on any number of ranks.
 #include "app/output/series/overview.hpp"
 
 #include <algorithm>
@@ -24,14 +25,15 @@ struct Share {
     auto key() const { return std::tuple(place, owner, zone); }
 };
 
-// By their keys. There are few of each block, so they are dealt to the blocks first.
+// Sorts shares by their keys: first by block, then within each block. The second sort is fast, because a block has few
+// shares.
 std::vector<Share> in_order(std::vector<Share> shares, const Blocks& blocks) {
     const std::array<int, 3> n = blocks.count();
     std::vector<std::size_t> end(static_cast<std::size_t>(n[0]) * n[1] * n[2]);
     for (const Share& s : shares) ++end[s.place];
     std::partial_sum(end.begin(), end.end(), end.begin());
     std::vector<Share> ordered(shares.size());
-    for (const Share& s : shares) ordered[--end[s.place]] = s;  // now `end` is where those of the block begin
+    for (const Share& s : shares) ordered[--end[s.place]] = s;  // now `end` is where a block's shares begin
     end.push_back(shares.size());
     for (std::size_t place = 0; place + 1 < end.size(); ++place)
         std::sort(ordered.begin() + end[place], ordered.begin() + end[place + 1],
@@ -123,7 +125,7 @@ void Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer
         if (ranks_.wants(step)) waiting_.push_back(rank_row(step, engine, timers)), ranks_.frames.add(step);
         if (!waiting_.empty() && below(0.0005, ranks_seconds_)) write_ranks(balancer.team());
     }
-    constexpr std::int64_t few = 8;  // frames of the map in a run that is over soon, spread over its steps
+    constexpr std::int64_t few = 8;  // frames of the map in a short run, spread over its steps
     const bool early = map_.frames.early(step, steps_, few);
     if (!map_.frames.due(step) || !(early || below(0.005, map_seconds_))) return;
     const double begin = comm::now();

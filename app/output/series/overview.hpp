@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// map.csv and ranks.csv: how load, particles and owners lay in the box, and what each rank did, over the whole run.
-// What scripts/report.py draws. Small however long the run: cells in blocks, frames that are thinned out (frames.hpp).
-// It costs next to nothing: frames are taken where the particles have just been sorted into their cells anyway.
-// Those of the map, but for a few that are spread over the run, are taken only while all of them together have cost
-// less than half a percent of the time. Those of the ranks are a row each, which waits in memory, up to the next
-// checkpoint, the end, or a full file, while writing them has cost more than a twentieth of a percent.
+// map.csv and ranks.csv: how load, particles and owners lay in the box, and what each rank did, over the whole run. The
+// files map.csv and ranks.csv, which scripts/report.py draws. Cells are summed in blocks and frames thinned out
+// (frames.hpp), so the files stay small in a long run. A frame costs next to nothing, because frames are taken when the
+// particles have just been sorted into their cells anyway.
+// A few frames of the map are spread over the run. Further ones are taken only while all frames have cost less than
+// half a percent of the time. A frame of the ranks is one row a rank. While writing rows has cost more than a twentieth
+// of a percent, rows wait in memory, up to the next checkpoint, the end or a full file.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -40,7 +41,7 @@ Blocks blocks_of(const balance::Grid& grid, std::int64_t most);
 
 class Overview {
 public:
-    /// Begins the files, or goes on with those of an earlier start. frames_before: output.map_frames of that start.
+    /// Begins the files, or goes on with the files of an earlier start. frames_before: output.map_frames of that start.
     /// start_seconds: when this start began, by comm::now(). Collective. Throws OutputError.
     Overview(const SeriesContext& context, std::int64_t frames_before, double start_seconds);
     /// Adds the frames of a step that are due, after Engine::build_neighbour_lists(). Collective. Throws OutputError.
@@ -65,7 +66,7 @@ private:
     };
     std::vector<MapRow> map_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer) const;
     RankRow rank_row(std::int64_t step, const Engine& engine, const Timers& timers) const;
-    // Whether so many seconds are below a share of the run's time, on rank 0. Collective.
+    // Whether `seconds` are below `share` of the run's time, on rank 0. Collective.
     bool below(double share, double seconds) const;
 
     std::int64_t start_, steps_;

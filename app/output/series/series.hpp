@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run writes every so many steps, beside the rows of thermo.csv: one entry of a table each. To add one:
+// Files that a run writes at regular steps, beside thermo.csv. Each is an entry of one table. To add one:
 // docs/extend.md.
 #pragma once
 #include <cstdint>
@@ -24,22 +24,23 @@ struct OutputStep {
     const LoadBalancer& balancer;
 };
 
-/// What the engine has to have ready. Positions and velocities are always of the same time.
+/// State that the engine must have ready. Positions and velocities are always of the same time.
 struct Needs {
     bool cells = false;   ///< particles just sorted into their cells
     bool forces = false;  ///< Engine::force()
 };
 
-/// Files that are written every so many steps. All calls are collective and throw OutputError or comm::WriteError.
+/// A file that is written at regular steps. All calls are collective and throw OutputError or comm::WriteError.
 class Series {
 public:
     virtual ~Series() = default;
     virtual void write(const OutputStep& now) = 0;
-    /// Brings it to the disk: a checkpoint comes next, from which a restart goes on with what was written so far.
+    /// Flushes the file to the disk, because a checkpoint comes next. A restart from this checkpoint goes on with the
+    /// file.
     virtual void flush() {}
 };
 
-/// What a series is about.
+/// The run that a series describes.
 struct SeriesContext {
     RunDirectory& results;  ///< prepared
     const Deck& deck;
@@ -53,10 +54,10 @@ struct SeriesContext {
 struct SeriesKind {
     std::vector<std::string_view> files;  ///< names; a * stands for the step, where there is a file for each
     Needs (*needs)(const Deck& deck);
-    /// Begins the files, or goes on with those of the run that is continued.
+    /// Begins the files, or goes on with the files of the run that is continued.
     std::unique_ptr<Series> (*start)(const SeriesContext& context);
-    /// Of the file at this path, where it is one that grows by frames: the steps of its frames, ascending; empty where
-    /// it is no readable one. This rank only. Null for other files.
+    /// Returns the steps of the frames in the file at this path, ascending; empty if the file is not readable. On this
+    /// rank only. Null for files that do not grow by frames.
     std::vector<std::int64_t> (*frame_steps)(const std::string& path) = nullptr;
     std::string_view name = {};  ///< as in the deck's key output.<name>_every
 };

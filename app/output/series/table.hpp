@@ -56,7 +56,7 @@ std::string head_of(const Columns<Row>& columns) {
     return head;
 }
 
-/// What stays of a file of these columns.
+/// The rules for the part of an earlier file that stays, with the words of its columns.
 template <class Row>
 GrowingFile::Past past_of(const Columns<Row>& columns, GrowingFile::Past past) {
     for (const TableColumn<Row>& c : columns) past.rules.words.push_back(c.word);
@@ -70,7 +70,7 @@ public:
     Table(RunDirectory& results, const std::string& name, const Columns<Row>& columns, const Past& past)
         : GrowingFile(results, name, head_of(columns), past_of(columns, past)), columns_(columns) {}
 
-    /// Adds rows; those of rank 0 count. Collective. Throws OutputError.
+    /// Adds the rows of rank 0. Collective. Throws OutputError.
     void add(std::span<const Row> rows) {
         on_rank_0(comm(), [&] { append(rows); });
     }

@@ -43,7 +43,7 @@ struct TimingRow {
     double wall_seconds = 0, cpu_seconds = 0;
 };
 
-/// Of thermo.csv, for a system whose particles lie in as many dimensions and on which so much acts.
+/// Columns of thermo.csv. The dimensions, walls and thermostat of the system decide which there are.
 Columns<ThermoRow> thermo_columns(const md::System& system);
 const Columns<TimingRow>& timing_columns();      ///< of timing.csv
 const Columns<BalanceRow>& balance_columns();    ///< of balance.csv

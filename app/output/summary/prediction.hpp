@@ -23,12 +23,12 @@ struct Prediction {
     int threads = 0;  ///< of each rank, where the machine was measured; else 0
 };
 
-/// Reads the prediction for so many ranks in the text of a predict.json. Throws std::invalid_argument, with the fault
-/// and the remedy: the text is no predict.json, is of another number of particles, or has nothing for so many ranks.
+/// Reads the prediction for `ranks` ranks from the text of a predict.json. Throws std::invalid_argument with fault and
+/// remedy if the text is no predict.json, is for another number of particles, or lacks this number of ranks.
 Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64_t particles);
 
-/// The prediction for so many ranks in a predict.json. Collective. Throws InputError: the file cannot be read, is none,
-/// is of another number of particles, or does not predict for so many ranks.
+/// Reads the prediction for `ranks` ranks from the file predict.json at `path`. Collective. Throws InputError if the
+/// file cannot be read, or for the reasons of prediction_in().
 Prediction read_prediction(const std::string& path, std::int64_t ranks, std::int64_t particles,
                            const comm::Communicator& comm);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run says on the terminal until it has ended: the header and a line of progress now and then.
+// Output of a run on the terminal until it has ended: the header, and a line of progress now and then.
 #pragma once
 #include <string>
 

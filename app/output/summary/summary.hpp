@@ -18,14 +18,14 @@
 
 namespace app {
 
-/// What the driver's balancings took since the start of this run, on rank 0.
+/// Times of the balancings of the run's own model since the start of this run, on rank 0.
 struct BalancingCost {
     std::int64_t balancings = 0, migrations = 0;
     double model_seconds = 0, partition_seconds = 0, migrate_seconds = 0;
     void add(const BalanceRow& row);
 };
 
-/// What a run adds up from its start to its end.
+/// Sums from the start of a run to its end.
 struct RunTotals {
     std::int64_t particles = 0;
     std::optional<double> first_energy;  ///< conserved energy of the first output step; empty if none was reached
@@ -61,7 +61,7 @@ struct ZoneSummary {
     double speed = 0;                  ///< of its accelerators relative to its CPU, as measured; 0: not found
     std::int64_t boxes = 1;            ///< how many the rank's cells make
 };
-/// Of all ranks; empty without accelerators. Collective.
+/// Summaries of all ranks' zones; empty without accelerators. Collective.
 std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer);
 
 struct Summary {
@@ -81,7 +81,7 @@ struct Summary {
     /// too.
     StepSeconds step_seconds() const;
 
-    /// What balancing was worth; nothing where nothing was measured.
+    /// The worth of balancing; nothing if nothing was measured.
     std::optional<balance::WorthSummary> verdict() const;
     /// verdict() is of the whole run's time; else of the time that the processes computed: by counted work, and where
     /// ranks host several processes.
@@ -91,7 +91,7 @@ struct Summary {
     /// Part of the run's time that ranks spent balancing and migrating.
     double balancing_cost() const;
 
-    /// What times are compared in net().
+    /// The times that net() compares.
     enum class NetOf {
         run,        ///< of this run, real or simulated
         processes,  ///< that the slowest virtual process computes: ranks host several, or the deck slows processes down
