@@ -84,6 +84,7 @@ def contenders(folder, number, steps, name="run"):
     (folder / name / "balance.csv").write_text("\n".join(["step,model,lbe,lbe_model,decision", *rows]) + "\n")
     overall = {f"m{k}": 0.9 for k in range(number)}
     content = dict(overall_lbe=overall, overall_lbe_measured=overall, clock="work", deck="d", processes=8, ranks=2)
+    content |= dict(contenders={m: dict(seconds=2.5) for m in overall})
     (folder / name / "summary.json").write_text(json.dumps(content))
     return folder / name
 
@@ -107,6 +108,7 @@ def test_names_at_the_ends_of_lines(tmp_path):
             boxes = sorted(map(plotting.matplotlib.text.Text.get_window_extent, texts), key=lambda box: box.y0)
             assert all(below.y1 < above.y0 + 1 for below, above in itertools.pairwise(boxes))
             assert axis.get_ylim()[0] > 80
+        assert all(text.get_text().endswith("  90.0 (90.0)  2.5 s") for text in figure.axes[0].texts[: len(names)])
         assert figure.axes[1].get_xlabel() == ("step" if len(outdirs) == 1 else "steps since the first balancing")
         plotting.plt.close(figure)
 

@@ -60,9 +60,10 @@ def gather(outdirs, drivers=False):
 
     label: of the axis of steps.  origin, unit: where the steps of the first directory lie (lines.axis_of()).
     curves, names, overall: of each line; overall LBE after the first measured update, if there is one, and of all.
+    seconds: of each line, the time to compute and balance by counted work, or None.
     titles: of each directory.
     """
-    runs, found = [read(o) for o in outdirs], {"curves": [], "names": [], "overall": [], "titles": []}
+    runs, found = [read(o) for o in outdirs], {"curves": [], "names": [], "overall": [], "seconds": [], "titles": []}
     models = [list(curves)[: 1 if drivers else None] for curves, _ in runs]
     spans = [[f(p[0] for points in curves.values() for p in points) for f in (min, max)] for curves, _ in runs]
     found["label"], places = axis_of(spans)
@@ -73,6 +74,7 @@ def gather(outdirs, drivers=False):
             found["curves"].append([((step - origin) / unit, *rest) for step, *rest in curves[model]])
             found["names"].append(name if len(runs) > 1 else model)
             found["overall"].append((s["overall_lbe_measured"].get(model), s["overall_lbe"].get(model)))
+            found["seconds"].append((s.get("contenders") or {}).get(model, {}).get("seconds"))
         clock = "counted work" if s["clock"] == "work" else "wall clock"
         ranks = f"{s['ranks']} rank{'s' if s['ranks'] != 1 else ''}"
         found["titles"].append(f"{s['deck']}, {folder}: {s['processes']} processes on {ranks}, {clock}")
@@ -86,9 +88,14 @@ def draw(options, *outdirs):
     above.set_title("\n".join(found["titles"]))
     above.set(ylabel="LBE, %")
     below.set(ylabel="LBE_m, %", xlabel=found["label"])
-    numbers = [f"{100 * (all_ if after is None else after):.1f} ({100 * all_:.1f})" for after, all_ in found["overall"]]
-    draw_lines(above, found["curves"], 1, [f"{name}  {number}" for name, number in zip(found["names"], numbers)])
+    names = []
+    for name, (after, all_), seconds in zip(found["names"], found["overall"], found["seconds"]):
+        time = "" if seconds is None else f"  {seconds:.4g} s"
+        names.append(f"{name}  {100 * (all_ if after is None else after):.1f} ({100 * all_:.1f}){time}")
+    draw_lines(above, found["curves"], 1, names)
     draw_lines(below, found["curves"], 2, found["names"])
     heading = "overall LBE, %, after the first\nmeasured update (of all)"
+    if any(s is not None for s in found["seconds"]):
+        heading += ", seconds"
     above.annotate(heading, (1.035, 1), (0, 8), "axes fraction", "offset points", fontsize=7, color="0.35")
     return figure
