@@ -4,7 +4,9 @@
 #pragma once
 
 /// add(name, meaning of the deck's key output.NAME_every)
-#define STEELYARD_OUTPUTS(add)                                         \
-    add(fields, "steps between files of cell fields; 0: never")        \
-        add(trajectory, "steps between frames of particles; 0: never") \
-            add(loads, "steps between the loads of all cells in loads.h5; 0: never")
+// clang-format off
+#define STEELYARD_OUTPUTS(add)                                     \
+    add(fields, "steps between files of cell fields; 0: never")    \
+    add(trajectory, "steps between frames of particles; 0: never") \
+    add(loads, "steps between the loads of all cells in loads.h5; 0: never")
+// clang-format on
