@@ -31,9 +31,8 @@ class Criterion {
 public:
     virtual ~Criterion() = default;
 
-    /// Seconds that were lost by not balancing, not negative, to be held against what a balancing costs. memory: what
-    /// the criterion remembers of the opportunities since the last migration, memory_size() numbers, to read and to
-    /// write; all are 0 at the first one.
+    /// Returns the seconds lost by not balancing, at least 0. The caller compares them with the cost of a balancing.
+    /// memory: memory_size() numbers that the criterion keeps from one opportunity to the next; 0 after a migration.
     virtual double lost(const Opportunity& now, std::span<double> memory) const = 0;
     virtual std::size_t memory_size() const { return 0; }
     /// Whether the run balances. cost: of a balancing, seconds of each process: by counted work that of the partition

@@ -69,9 +69,8 @@ public:
     /// most_particle_steps steps of particles reach, and at least one step far, if the deck has one.
     /// length: factor of all lengths. Particles need `length` times more steps for the way from end to end.
     SampledCourse course(double most_particle_steps, Count what, double length);
-    /// Runs until the skin is tuned, a second at most, and then some batches of steps, which are timed: in tiles of
-    /// virtual processes, which tells what costs how much, and as a run on one rank does, which tells how much it is in
-    /// all. Holds all particles twice meanwhile.
+    /// Runs until the skin is tuned, a second at most. Then batches of steps are timed in two ways. Tiles of virtual
+    /// processes give the cost of each feature, and the tiles of a run on one rank the sum. Holds all particles twice.
     MeasuredCosts measure();
     /// Steps from one rebuild of the neighbour lists to the next, the mean of the first two; at most 100. The same on
     /// every machine where the deck gives the skin.
