@@ -29,7 +29,7 @@ void spend(std::span<const double> times, double steps, Watch& watch) {
 }
 
 void account(History& history, Watch& watch, const OverAll& times, const OverAll& spent, double steps,
-             BalanceClock clock, const Criterion& criterion) {
+             BalanceClock clock, const Criterion& criterion, std::optional<double> left) {
     watch.memory.resize(criterion.memory_size(), 0.0);
     const bool early = history.updates == 0;
     history.sum_mean += times.mean;
@@ -48,6 +48,8 @@ void account(History& history, Watch& watch, const OverAll& times, const OverAll
                           .spent_largest = spent.largest,
                           .reachable = refuted ? 1 : history.lbe_reachable,
                           .lost_before = history.lost_seconds,
+                          .left = left,
+                          .untried = early,
                           .scatters = clock == BalanceClock::wall};
     history.lost_seconds = criterion.lost(now, watch.memory);
 }

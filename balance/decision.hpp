@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -88,9 +89,9 @@ struct Watch {
 void spend(std::span<const double> times, double steps, Watch& watch);
 /// Adds the processes' times over `steps` steps, and asks the criterion for the loss. Until a model has learnt from
 /// times, its loads may be all wrong. If the times refute them, perfect balance counts as reachable. times: seconds a
-/// step. spent: Watch::spent.
+/// step. spent: Watch::spent. left: steps until the end of the run, if it is known.
 void account(History& history, Watch& watch, const OverAll& times, const OverAll& spent, double steps,
-             BalanceClock clock, const Criterion& criterion);
+             BalanceClock clock, const Criterion& criterion, std::optional<double> left = {});
 
 /// Whether the run balances now: none, or why the partition in use is kept.
 Decision decide(const History& history, const Criterion& criterion);

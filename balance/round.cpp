@@ -68,7 +68,9 @@ Observation observed_by(const Setting& s, const RoundMoment& moment, BalancedMod
     row.max_seconds = all.seconds.largest;
     row.lbe = efficiency(all.seconds.sum, processes, all.seconds.largest);
     row.lbe_reachable = b.history.lbe_reachable;
-    account(b.history, b.watch, all.seconds, spent, steps, s.policy.clock, *b.criterion);
+    std::optional<double> left;
+    if (s.policy.end) left = static_cast<double>(*s.policy.end - moment.step);
+    account(b.history, b.watch, all.seconds, spent, steps, s.policy.clock, *b.criterion, left);
     row.lbe_observed = efficiency(times.sum, processes, times.largest);
     row.decision = decide(b.history, *b.criterion);
     describe(b, row);

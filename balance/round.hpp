@@ -51,8 +51,9 @@ struct Policy {
     CriterionOptions criterion;
     SpeedSource speeds = SpeedSource::measured;
     PartitionOptions partition;
-    Start start = Start::particles;  ///< the loads before anything was measured
-    Counting counting;               ///< BalanceClock::work; its costs also say what a migration takes
+    Start start = Start::particles;        ///< the loads before anything was measured
+    Counting counting;                     ///< BalanceClock::work; its costs also say what a migration takes
+    std::optional<std::int64_t> end = {};  ///< last step of the run, if it is known: what is saved must pay until then
 
     /// A partition that never changes has no use for speeds.
     bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }

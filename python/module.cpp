@@ -61,7 +61,7 @@ struct OwnCriterion final : balance::Criterion {
         return call("steps"_a = seen.steps, "mean"_a = seen.mean, "largest"_a = seen.largest,
                     "spent_mean"_a = seen.spent_mean, "spent_largest"_a = seen.spent_largest,
                     "reachable"_a = seen.reachable, "lost_before"_a = seen.lost_before, "lbe"_a = seen.lbe(),
-                    "lost"_a = lost, "cost"_a = cost)
+                    "lost"_a = lost, "cost"_a = cost, "left"_a = seen.left)
             .cast<bool>();
     }
     std::unique_ptr<balance::Criterion> menon = balance::make_criterion({"menon"});
@@ -164,12 +164,13 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     const double scale = scale_of(entry, std::ssize(steps), cells);
     std::vector<std::int64_t> times;  // opportunities, the first of which is the start
     for (std::int64_t t = 0; t < std::ssize(steps); ++t)
-        if (t == 0 || steps[t] % std::max<std::int64_t>(deck.balance.every, 1) == 0) times.push_back(t);
+        if (t == 0 || app::is_opportunity(deck.balance, steps[t])) times.push_back(t);
     const comm::Communicator alone;
     const balance::SerialTeam team;
     const app::RoundMeter meter;
     balance::Policy policy = policy_of(deck.balance, processes, alone);
     policy.counting.cells_move = !counted;
+    policy.end = steps[times.back()];
     balance::Replay run(team, grid, {processes, 1}, std::move(policy), meter, scale, deck.balance.constants,
                         deck.balance.model, others_of(deck.balance, processes, alone), optimum);
     const std::vector<balance::BalancedModel>& models = run.state().models;

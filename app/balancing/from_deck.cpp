@@ -54,6 +54,10 @@ std::string prices_in_words(const balance::WorkCosts& prices, bool cells_move, s
                        prices.move, cells_move ? "cell" : "particle", counted(processes, "process"));
 }
 
+bool is_opportunity(const Deck::Balance& settings, std::int64_t step) {
+    return step % std::max<std::int64_t>(settings.every, 1) == 0 && balance::is_active(settings.active, step);
+}
+
 balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm) {
     balance::Policy policy;
     policy.clock = settings.clock;

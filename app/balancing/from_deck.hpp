@@ -32,6 +32,9 @@ std::vector<std::string> never_balanced(std::span<const BalancedModel> models);
 std::string least_time(std::span<const balance::ContenderCost> costs);
 std::string prices_in_words(const balance::WorkCosts& prices, bool cells_move, std::int64_t processes);
 
+/// By counted work: whether a step after the start is an opportunity to balance.
+bool is_opportunity(const Deck::Balance& settings, std::int64_t step);
+
 /// The setting of all rounds by a deck, without the widths of cells. Collective.
 balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm);
 

@@ -18,6 +18,9 @@ namespace {
 balance::Policy policy_with_widths(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
                                    const comm::Communicator& comm) {
     balance::Policy policy = policy_of(deck.balance, processes, comm);
+    policy.end = deck.run.steps;
+    if (policy.clock == balance::BalanceClock::work && deck.balance.every > 0)
+        *policy.end -= *policy.end % deck.balance.every;  // as a replay of the run's loads, which knows no later step
     policy.counting.cell_width = {1, 1, 1};
     for (int a = 0; a < grid.dimensions; ++a) policy.counting.cell_width[a] = deck.system.box[a] / grid.cells[a];
     return policy;
@@ -45,7 +48,8 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
 bool LoadBalancer::due(std::int64_t step, bool displaced) const {
     if (!on()) return false;
     if (!last_step_) return true;
-    if (settings_.clock == balance::BalanceClock::work) return step > *last_step_ && step % settings_.every == 0;
+    if (settings_.clock == balance::BalanceClock::work) return step > *last_step_ && is_opportunity(settings_, step);
+    if (!balance::is_active(settings_.active, step)) return false;
     const std::int64_t waited = step - *last_step_ - settings_.every;
     return waited >= 0 && (displaced || state_.models.front().criterion->always() || waited >= settings_.every);
 }

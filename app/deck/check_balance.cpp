@@ -44,6 +44,10 @@ void check_balance(const Deck& deck, const Where& where) {
         if (b.compare[i].name == b.model)
             fail(where(fmt::format("balance.compare.{}", i)), b.model + " is there twice",
                  "leave the driver out, or give the other one a name");
+    if (b.active.to_step && *b.active.to_step <= b.active.from_step)
+        fail(where("balance.to_step"),
+             fmt::format("{} is not beyond from_step = {}", *b.active.to_step, b.active.from_step),
+             "make it larger, or write every: 0 to balance never");
     if (b.model == "exact" && b.clock == balance::BalanceClock::wall)
         fail(where("balance.model"), "exact is told what cells cost, which only counted work knows",
              "write balance.clock: work, or use another model");

@@ -96,6 +96,7 @@ struct Deck {
     } grid;
     struct Balance {
         std::int64_t every = 0;                 ///< steps; 0: never
+        balance::ActiveSteps active;            ///< steps at which the run may balance
         std::string model = "r1";               ///< the driver
         std::optional<std::int64_t> processes;  ///< virtual processes; empty: one a rank
         balance::BalanceClock clock = balance::BalanceClock::wall;

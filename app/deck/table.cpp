@@ -196,8 +196,8 @@ std::vector<Key> constants_keys(balance::ModelConstants& c) {
     };
 }
 
-Key from_step(balance::ActiveSteps& a) {
-    return integer("from_step", a.from_step, 0, last_step, "the first step at which this is so");
+Key from_step(balance::ActiveSteps& a, const char* meaning = "the first step at which this is so") {
+    return integer("from_step", a.from_step, 0, last_step, meaning);
 }
 Key to_step(balance::ActiveSteps& a) {
     return integer("to_step", a.to_step, 0, last_step, "and the first at which no longer; null: none", "null");
@@ -244,6 +244,8 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
     const char* processes = "virtual processes; null: one per rank";
     return {
         integer("every", b.every, 0, last_step, "steps between balancings; 0: never"),
+        from_step(b.active, "the first step at which the run may balance, beside the start"),
+        to_step(b.active),
         integer("processes", b.processes, 1, most_processes, processes, "null"),
         word("model", b.model, models, with_words("load model that decides", models)),
         word("clock", b.clock, "wall: thread timers; work: counted, deterministic"),

@@ -78,9 +78,12 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
 }
 
 void note_intervals(const Deck& deck, std::vector<std::string>& notes) {
-    if (deck.balance.every > deck.run.steps && deck.run.steps > 0)
-        notes.push_back(fmt::format("balance.every is {}, beyond run.steps = {}: nothing is balanced after the start",
-                                    deck.balance.every, deck.run.steps));
+    if (deck.run.steps == 0 || deck.balance.every == 0) return;
+    for (const auto& [key, step] :
+         {std::pair{"every", deck.balance.every}, {"from_step", deck.balance.active.from_step}})
+        if (step > deck.run.steps)
+            notes.push_back(fmt::format("balance.{} is {}, beyond run.steps = {}: nothing is balanced after the start",
+                                        key, step, deck.run.steps));
 }
 
 // Results of a run may reach beyond its last checkpoint.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The criteria: what each counts as lost at an opportunity. The published ones go by times since the last migration.
 #include <algorithm>
+#include <cmath>
 
 #include "balance/criterion/criterion.hpp"
 
@@ -11,12 +12,24 @@ namespace {
 // partition could have saved counts as no loss, and a partition that moves more than it saves is not taken. Exact times
 // add up interval by interval, so that even a small steady loss pays some day. Where times scatter, the slowest
 // process is the slowest one over all the time since the last migration. A process that other jobs delay now and then
-// triggers nothing.
+// triggers nothing. If the end of the run is known, no more than what the steps up to it will lose counts. A partition
+// of the start may be bad for good: the more it will lose, the sooner it goes.
 struct Gain : Criterion {
-    double lost(const Opportunity& now, std::span<double>) const override {
-        if (now.scatters) return std::max(0.0, now.spent_largest - now.spent_mean / now.reachable);
-        return now.lost_before + std::max(0.0, now.largest - now.mean / now.reachable) * now.steps;
+    double lost(const Opportunity& now, std::span<double> memory) const override {
+        double &steps = memory[0], &sum = memory[1];
+        steps += now.steps;
+        if (sum == 0) sum = now.lost_before;  // a checkpoint of release 0.1.0 holds no memory
+        double rate = std::max(0.0, now.largest - now.mean / now.reachable);
+        sum += rate * now.steps;
+        if (now.scatters) {
+            sum = std::max(0.0, now.spent_largest - now.spent_mean / now.reachable);
+            rate = sum / steps;
+        }
+        if (!now.left) return sum;
+        const double ahead = rate * *now.left;
+        return std::min(ahead, now.untried ? std::sqrt(sum * ahead) : sum);
     }
+    std::size_t memory_size() const override { return 2; }
     bool weighs_partitions() const override { return true; }
 };
 

@@ -9,6 +9,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,9 @@ struct Opportunity {
     double spent_mean = 0, spent_largest = 0;  ///< over the processes, seconds since the last migration
     double reachable = 1;    ///< LBE of the partition that was computed last, by the loads for which it was made
     double lost_before = 0;  ///< what lost() returned at the opportunity before; 0 after a migration
-    bool scatters = false;   ///< the times are measured, and other jobs of a machine delay now this process, now that
+    std::optional<double> left = {};  ///< steps until the end of the run, if that is known
+    bool untried = false;             ///< no model has learnt from times: the partition is still that of the start
+    bool scatters = false;  ///< the times are measured, and other jobs of a machine delay now this process, now that
 
     double lbe() const { return largest > 0 ? mean / largest : 1; }
 };

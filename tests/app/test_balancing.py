@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from program import checkpoints, decisions, fails_with, hash_of, ok_run, once, run, run_words, same_run, summary
+from program import checkpoints, decisions, fails_with, hash_of, ok_run, once, replay, run, run_words, same_run
+from program import summary
 
 KEYS = dict(run__steps=120, output__every=20)
 BALANCED = KEYS | dict(balance__every=5, balance__clock="work", balance__processes=40, balance__noise=0.02)
@@ -26,11 +27,26 @@ def test_same_decisions(plain, tmp, keys, n, m):
     assert len(expected) == 7 * 24 and len({r["lbe"] for r in expected}) > 50
     kept = sum(r["decision"] == "kept: gain" for r in expected)
     assert 0 < kept < 7 * 24 if keys is GAINING else kept == 0
-    ok_run(out, ranks=n, **keys | dict(run__steps=63), checkpoint__every=63)
-    assert decisions(out) == [r for r in expected if int(r["step"]) <= 63]
-    ok_run(out, ranks=m, restart="auto", threads=2, **keys)
+    ok_run(out, ranks=n, checkpoint__every=63, **keys)
+    assert decisions(out) == expected
+    ok_run(out, ranks=m, restart=out / "checkpoint_63.h5", threads=2, **keys)
     assert hash_of(out) == hash_of(plain) and decisions(out) == expected
     assert summary(out)["overall_lbe"] == summary(whole)["overall_lbe"]
+
+
+@pytest.mark.parametrize("clock", ("work", "wall"))
+def test_between_steps(plain, tmp, clock):
+    """Opportunities lie from from_step on and before to_step, in a replay of the run's loads as well."""
+    window = dict(balance__every=5, balance__from_step=42, balance__to_step=80, balance__processes=4)
+    window |= dict(balance__clock=clock, balance__criterion="every")
+    ok_run(tmp, ranks=2, output__loads_every=5, **KEYS, **window)
+    found = [int(r["step"]) for r in decisions(tmp)]
+    assert same_run(tmp, plain) and found and 42 <= min(found) and max(found) < 80
+    if clock == "wall":
+        return
+    assert found == list(range(45, 80, 5))
+    replay(tmp / "loads.h5", tmp / "replay", **window)
+    assert [int(r["step"]) for r in decisions(tmp / "replay")] == found
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,7 @@ const std::vector<BadDeck> bad_balancing{
     {balanced("compare: [@{model: a1, name: r1}]"), "r1 is there twice; leave the driver out"},
     {balanced("compare: [a1, @{model: b1, name: a1}]"), "a1 is there twice; name each once, or give one a name"},
     {balanced("compare: [@[a1]]"), "balance.compare.0 must be a map of keys, not a list"},
+    {balanced("from_step: 20, to_step: @20"), "20 is not beyond from_step = 20; make it larger"},
     {balanced("criterion: gain, migrate: @gain"), "balance.migrate is given beside balance.criterion"},
     {balanced("partition: {kind: @nestde}"), "balance.partition.kind can't be 'nestde'; did you mean 'nested'?"},
     {balanced("partition: {cut: @lines}"), "balance.partition.cut can't be 'lines'"},

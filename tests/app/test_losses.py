@@ -10,7 +10,8 @@ import pytest
 from program import DENSE, SMALL, SOURCE, checkpoints, end_of, fails_with, hash_of, kill, ok, ok_run, rows
 from program import run_words, summary, under_way, wait_until
 
-LBE_OF_0_1_0 = {"r1": "0.928814", "a1": "0.928057", "moving_average": "0.899053"}
+# 0.1.0 had 0.899053 of moving_average: it balanced twice more in the last 20 steps, where that cannot pay.
+LBE_OF_0_1_0 = {"r1": "0.928814", "a1": "0.928057", "moving_average": "0.900813"}
 EVERYTHING = dict(output__every=10, output__fields_every=20, output__trajectory_every=20)
 EVERYTHING |= dict(balance__every=10, balance__clock="work", checkpoint__every=50)
 

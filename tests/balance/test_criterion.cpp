@@ -22,9 +22,10 @@ struct Curve {
     std::function<double(int)> mean, largest;
 };
 
-// The opportunities, from 1, at which a run balances whose loads begin anew with each migration.
+// The opportunities, from 1, at which a run balances whose loads begin anew with each migration. ends: the run ends
+// with the last one, and knows it.
 std::vector<int> balanced_at(const Criterion& criterion, const Curve& curve, double cost, int opportunities,
-                             double reachable = 1) {
+                             double reachable = 1, bool ends = false) {
     std::vector<int> at;
     std::vector<double> memory(criterion.memory_size());
     Opportunity now;
@@ -34,6 +35,8 @@ std::vector<int> balanced_at(const Criterion& criterion, const Curve& curve, dou
     for (int k = 1; k <= opportunities; ++k) {
         ++since;
         now.mean = curve.mean(since), now.largest = curve.largest(since);
+        if (ends) now.left = steps * (opportunities - k);
+        now.untried = ends && at.empty();
         now.lost_before = criterion.lost(now, memory);
         REQUIRE(now.lost_before >= 0);
         if (!criterion.balances(now.lost_before, cost)) continue;
@@ -45,8 +48,8 @@ std::vector<int> balanced_at(const Criterion& criterion, const Curve& curve, dou
     return at;
 }
 std::vector<int> balanced_at(const std::string& name, const Curve& curve, double cost, int opportunities,
-                             double reachable = 1) {
-    return balanced_at(*make_criterion({name}), curve, cost, opportunities, reachable);
+                             double reachable = 1, bool ends = false) {
+    return balanced_at(*make_criterion({name}), curve, cost, opportunities, reachable, ends);
 }
 
 std::vector<int> multiples_of(int n, int most) {
@@ -91,11 +94,36 @@ TEST_CASE("gain counts what could have been saved, and weighs the partition") {
     // Of 0.5 s a step 0.25 s can be saved where 1 / 1.25 is the best: 2.5 s an opportunity.
     CHECK(balanced_at("gain", level, 7, 9, 0.8) == multiples_of(3, 9));
     CHECK(balanced_at("gain", level, 0, 9, 0.6).empty());
-    std::vector<double> none;
+    std::vector<double> nothing(2), memory{30, 4};
     Opportunity now{steps, 1, 1.5, 20, 26, 0.8, 5};
-    CHECK(make_criterion({"gain"})->lost(now, none) == Approx(5 + 2.5));
+    CHECK(make_criterion({"gain"})->lost(now, nothing) == Approx(5 + 2.5));  // of a checkpoint without memory
+    CHECK(make_criterion({"gain"})->lost(now, memory) == Approx(4 + 2.5));
     now.scatters = true;  // what one process has lost over all the time
-    CHECK(make_criterion({"gain"})->lost(now, none) == Approx(1));
+    CHECK(make_criterion({"gain"})->lost(now, memory) == Approx(1));
+}
+
+TEST_CASE("gain counts no more than what is left of the run will lose") {
+    // After the first balancing 5.9 s are lost at the third opportunity, but at the eighth only 3 s are to come.
+    CHECK(balanced_at("gain", growing, 5.9, 9) == multiples_of(3, 9));
+    CHECK(balanced_at("gain", growing, 5.9, 9, 1, true) == std::vector<int>{2, 5});
+    CHECK(balanced_at("gain", growing, 6.1, 9, 1, true) == std::vector<int>{2, 6});
+    CHECK(balanced_at("gain", level, 0, 9, 1, true) == multiples_of(1, 8));  // at the end nothing is saved
+    // By times that scatter, the mean loss since the last migration goes on: 1 s in 40 steps, of which 20 are left.
+    std::vector<double> memory{30, 0};
+    Opportunity now{steps, 1, 1.5, 20, 26, 0.8, 0, 20};
+    now.scatters = true;
+    CHECK(make_criterion({"gain"})->lost(now, memory) == Approx(0.5));
+    CHECK(memory == std::vector<double>{40, 1});
+}
+
+TEST_CASE("gain gives up a bad start the sooner the more it will lose") {
+    // 5 s an opportunity: (5 k) (5 (n - k)) > cost^2 at the first k. After that lost > cost, and ahead > cost.
+    CHECK(balanced_at("gain", level, 14, 10, 1, true) == std::vector<int>{1, 4, 7});
+    CHECK(balanced_at("gain", level, 16, 10, 1, true) == std::vector<int>{2, 6});
+    CHECK(balanced_at("gain", level, 16, 40, 1, true).front() == 1);
+    CHECK(balanced_at("gain", level, 24, 10, 1, true) == std::vector<int>{4});
+    CHECK(balanced_at("gain", level, 26, 10, 1, true).empty());                  // never more to come than is lost
+    CHECK(balanced_at("menon", level, 22, 10, 1, true) == multiples_of(5, 10));  // the published ones know no end
 }
 
 TEST_CASE("menon balances when the waiting since the last migration exceeds the cost") {

@@ -176,6 +176,8 @@ PredictReport begun(const Options& options, const Deck& deck, const comm::Commun
         say_note(
             "accelerator.backend does not count in predictions; accelerator_speed in a machine file "
             "does");
+    if ((deck.balance.active.from_step > 0 || deck.balance.active.to_step) && comm.rank() == 0)
+        say_note("balance.from_step and to_step do not count in predictions, which balance all the time");
     return report;
 }
 

@@ -38,10 +38,10 @@ Deck replay_deck(const Options& options, const comm::Communicator& comm) {
 }
 
 // The entries of a series that are opportunities to balance; the first is the start.
-std::vector<std::int64_t> opportunities_of(const LoadSeriesReader& series, std::int64_t every) {
+std::vector<std::int64_t> opportunities_of(const LoadSeriesReader& series, const Deck::Balance& settings) {
     std::vector<std::int64_t> times;
     for (std::int64_t t = 0; t < series.times(); ++t)
-        if (t == 0 || series.step(t) % std::max<std::int64_t>(every, 1) == 0) times.push_back(t);
+        if (t == 0 || is_opportunity(settings, series.step(t))) times.push_back(t);
     return times;
 }
 
@@ -49,7 +49,8 @@ std::vector<std::int64_t> opportunities_of(const LoadSeriesReader& series, std::
 std::string idleness(const LoadSeriesReader& series, std::size_t opportunities) {
     if (opportunities > 1) return "";
     return series.times() == 1 ? "holds one entry, which is the start; give a second, at which to balance"
-                               : "no step of its entries after the start is a multiple of balance.every; use another";
+                               : "no step of its entries after the start is a multiple of balance.every between "
+                                 "balance.from_step and to_step; use others";
 }
 
 void require_memory_for_optimum(const std::string& path, const LoadSeriesReader& series, std::int64_t opportunities,
@@ -163,7 +164,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
         check_replay(deck, series.grid(), lacks, options.optimum, comm.size());
         check_formats(deck.output, series.grid());
     });
-    const std::vector<std::int64_t> opportunities = opportunities_of(series, deck.balance.every);
+    const std::vector<std::int64_t> opportunities = opportunities_of(series, deck.balance);
     if (options.optimum)
         require_memory_for_optimum(options.loads, series, std::ssize(opportunities), *deck.balance.processes, comm);
     directory.require_room(old_results(options), options.deck);
@@ -174,6 +175,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
     const std::int64_t processes = *deck.balance.processes;
     balance::Policy policy = policy_of(deck.balance, processes, comm);
     policy.counting.cells_move = !series.has_particles();
+    policy.end = series.step(opportunities.back());
     balance::Replay replay(team, series.grid(), {processes, comm.size()}, std::move(policy), meter, series.scale(),
                            deck.balance.constants, deck.balance.model, others_of(deck.balance, processes, comm),
                            options.optimum);
