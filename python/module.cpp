@@ -151,7 +151,7 @@ py::dict in_tuples(const std::vector<balance::ContenderCost>& costs) {
     for (std::size_t m = 0; m < costs.size(); ++m) {
         const balance::ContenderCost& c = costs[m];
         all[py::str(c.name)] = py::make_tuple(c.seconds(), c.computing_seconds, c.balancing_seconds, c.balancings,
-                                              c.migrations, over[m].part, over[m].error);
+                                              c.migrations, c.ghost_cells, over[m].part, over[m].error);
     }
     return all;
 }

@@ -18,7 +18,7 @@ from .results import Run, columns_of, open, run, texts_of
 __all__ = ["Memory", "Replay", "Run", "open", "optimum", "partition", "quality", "replay", "run"]
 Memory = _core.Memory
 Cost = collections.namedtuple(
-    "Cost", "seconds computing_seconds balancing_seconds balancings migrations over_least over_least_error"
+    "Cost", "seconds computing_seconds balancing_seconds balancings migrations ghost_cells over_least over_least_error"
 )
 Optimum = collections.namedtuple("Optimum", "seconds steps")
 
@@ -40,9 +40,9 @@ class Replay:
         return {column: values[self.rows["model"] == name] for column, values in self.rows.items()}
 
     def __repr__(self):
-        lines = [f"{'':16}  overall LBE  balancings  migrations  computing, s  balancing, s"]
+        lines = [f"{'':16}  overall LBE  balancings  migrations  ghost cells  computing, s  balancing, s"]
         for name, c in self.costs.items():
-            lbe, counts = 100 * self.lbe.get(name, np.nan), f"{c.balancings:12}{c.migrations:12}"
+            lbe, counts = 100 * self.lbe.get(name, np.nan), f"{c.balancings:12}{c.migrations:12}{c.ghost_cells:13.0f}"
             lines.append(f"{name:16}{lbe:11.1f} %{counts}{c.computing_seconds:14.5g}{c.balancing_seconds:14.5g}")
         return "\n".join([*lines, self.prices, self.least_time, *self.notes]).rstrip()
 

@@ -48,8 +48,8 @@ COMMANDS = [
     ("quick", r"scripts/report\.py out/space --pictures png --only particles ", {}, {"--steps 0 300 900": ""}),
     # docs/choose.md
     ("quick", RUN + r"slab\.yaml --out out/balanced ", {}, FEW),
-    ("quick", RUN + r"slab\.yaml --out out/series ", {}, {"=500": "=50"}),
-    ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),
+    ("quick", RUN + r"slab\.yaml --out out/recorded ", {}, {"=500": "=50"}),
+    ("quick", r"build/steelyard replay out/recorded/loads\.h5 ", {}, {}),
     # docs/experiment.md
     ("elsewhere", r"scripts/reproduce/criteria\.py$", "ten minutes; replay_optimum has the same replays"),
     # docs/systems.md

@@ -20,7 +20,7 @@ HOW = dict(program=options.binary, mpiexec=options.mpiexec)
 def test_run_and_restart(tmp_path, capfd):
     """Tables, cell fields and summaries are those of the files, also over a restart and with an unfinished row."""
     out = tmp_path / "out"
-    more = {"output.fields_every": 30, "output.loads_every": 10, "checkpoint.every": 30}
+    more = {"output.fields_every": 30, "output.loads_every": 10, "checkpoint.every": 30, "balance.criterion": "every"}
     first = steelyard.run(DECK, out, 2, SET | more, **HOW)
     assert first.summary["ranks"] == 2 and first.summary["steps"] == 60 and "overall LBE" in capfd.readouterr().out
     steelyard.run(DECK, out, 1, SET | more | {"run.steps": 90}, options=["--restart", out / "checkpoint_60.h5"], **HOW)

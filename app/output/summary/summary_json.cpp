@@ -154,6 +154,7 @@ void add_costs(Json& j, const std::vector<balance::ContenderCost>& costs) {
                                    {"balancing_seconds", c.balancing_seconds},
                                    {"balancings", c.balancings},
                                    {"migrations", c.migrations},
+                                   {"ghost_cells", c.ghost_cells},
                                    {"from_step", c.from_step}};
     for (const balance::Excess& e : balance::ranking(costs))
         j["contenders"][costs[e.contender].name].update(
