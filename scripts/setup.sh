@@ -12,7 +12,6 @@
 #   --bare:      Tools that make a new Debian, for bare.sh.
 #   --package:   Tools that make a Debian package, for package.sh.
 #   --container: Tools that build a container, for package.sh --container.
-#   --coverage:  The reader of the compiler's counts, for coverage.py.
 #
 # --libraries only prints the packages of the libraries that the program is built with. --names only prints the packages
 # of the options before it. If all packages are installed, the script returns at once. Without apt-get, without root, or
@@ -34,7 +33,6 @@ for option in "$@"; do
         --bare) packages+=(mmdebstrap git) ;;
         --package) packages+=(dpkg-dev file git) ;;
         --container) packages+=(mmdebstrap git buildah crun) ;;
-        --coverage) packages+=(gcovr) ;;
         --arm) packages+=(g++-aarch64-linux-gnu qemu-user-static) ;;
         --libraries) printf '%s\n' "${libraries[@]}"; exit 0 ;;
         --names) printf '%s\n' "${packages[@]}"; exit 0 ;;

@@ -158,13 +158,19 @@ REFUSED = [  # the dimensions of the file
     (2, f"shape: box, lower: [1, 1], upper: [1.01, 1.01], {FILE}", "no particle of the file lies in the body; make it"),
     (2, f"shape: box, lower: [1, 1], upper: [30, 50], {FILE}", "body 0 ends outside the box, at y = 50"),
     (2, f"{DISC}, velocity: [9000, 0], {FILE}", "of body 0 cross a cell of 2.5 in one"),
-    (3, f"{DISC}, {FILE}", "its particles are of 3 dimensions, and the box has 2 lengths; give a file of 2 dimensions"),
+    (
+        2,
+        f"shape: box, lower: [0, 1], upper: [19, 39], {FILE}}}, "
+        f"{{shape: box, lower: [20.5, 1], upper: [40, 39], {FILE}",
+        "body 0 and body 1 are .* apart at .*, across the periodic boundary, .*; leave a gap of .* at the boundary$",
+    ),
     (
         2,
         f"shape: box, lower: [1, 1], upper: [20.4, 39], {FILE}}}, "
         f"{{shape: box, lower: [20.4, 1], upper: [39, 39], {FILE}",
         "^system.bodies.1: particles of body 0 and body 1 are 0.178 apart at .*, and forces are exact from .*; leave",
     ),
+    (3, f"{DISC}, {FILE}", "its particles are of 3 dimensions, and the box has 2 lengths; give a file of 2 dimensions"),
 ]
 
 

@@ -130,7 +130,9 @@ def of_the_balancing(base, f):
 
 
 def of_particles_outside(base, f):
-    return {a: element("exact/state", (3, a), -1 if a == 0 else 2**62) for a in range(base.d)}
+    beyond = {a: element("exact/state", (3, a), -1 if a == 0 else 2**62) for a in range(base.d)}
+    length = f["particles/all/box/edges/value"][-1, 0, 0] * 2.0**40
+    return beyond | {"the first place outside": element("exact/state", (3, 0), int(length))}
 
 
 def of_fast_particles(base, f):

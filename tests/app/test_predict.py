@@ -98,6 +98,24 @@ def test_work(tmp, known):
     assert later == pytest.approx(b["seconds"]["compute"], rel=0.005), later
 
 
+def test_rebuilds(tmp):
+    """By counted work each balancing rebuilds the neighbour lists, also if it keeps the partition. By the wall clock a
+    part of the steps does, and their communication shows the cost. The overlap hides a part of a rebuild, and of
+    nothing else in a balancing."""
+    slab = "{lattice: hexagonal, cells: [64, 36], density: 0.8, temperature: 1}"
+    deck = written(tmp / "even.yaml", f"system: {{box: fit, slabs: [{slab}]}}\nrun: {{dt: 0.002, steps: 1000000}}\n")
+    words = ("--machine", written(tmp / "slow.yaml", MACHINE.replace("5.0e9", "1.0e6")), "--processes", "4")
+    every, balancing, rebuild = 5, [], []
+    for overlap in ("none", "full"):
+        keys = dict(comm__overlap=overlap, balance__every=every, balance__criterion="never", balance__work__pair=1e-5)
+        work, wall = (predict(tmp / "out", *words, deck=deck, balance__clock=c, **keys) for c in ("work", "wall"))
+        counted, timed = (p["forecasts"][-1]["seconds"] for p in (work, wall))
+        balancing.append(every * counted["rebalancing"])
+        rebuild.append(work["steps_per_rebuild"] * (timed["communication"] - counted["communication"]))
+    assert rebuild[0] > 1.2 * rebuild[1] > 0, rebuild
+    assert balancing[0] - balancing[1] == pytest.approx(rebuild[0] - rebuild[1], rel=0.01)
+
+
 def test_lengths_of_runs(known):
     """A run that ends with its first partition is predicted with it, a long run with partitions that know loads. Others
     are predicted with both, by their steps."""

@@ -295,3 +295,14 @@ TEST_CASE("loads of cells that cost 1000 seconds each can still be summed") {
     CHECK(b.zones.share() <= b.zones.most_share());
     CHECK(b.zones.share() < 0.8);
 }
+
+TEST_CASE("where the cells inside a rank allow no larger share the border is kept, however fast the accelerator is") {
+    LoneBorder b({"accelerator.backend=host", "accelerator.speed=100"});
+    b.setting.policy.clock = balance::BalanceClock::work;
+    b.cells.work.assign(b.setting.home().cells(), 1000);
+    constexpr std::int64_t last = 9;
+    for (std::int64_t step = 0; step <= last; ++step) b.zones.check(step, b.owners(), b.cells);
+    if (world().size() > 1) CHECK(b.zones.share() == b.zones.most_share());
+    for (const ZoneRow& row : b.zones.take_rows())
+        if (row.step == last) CHECK(row.decision == balance::BorderDecision::kept);
+}

@@ -101,3 +101,13 @@ TEST_CASE("sums over the members before") {
         }
     }
 }
+
+TEST_CASE("a team that does not say how to pass bytes on does it by two messages") {
+    for (const int members : {2, 3, 7})
+        for (int distance = 1; distance < members; ++distance) {
+            const auto bytes_of = [](int member) { return std::vector(100 * (member % 3), std::byte(member)); };
+            const auto arrived = ThreadTeam::run(
+                members, [&](const Team& team) { return team.Team::pass_on(distance, bytes_of(team.rank())); });
+            for (int m = 0; m < members; ++m) CHECK(arrived[m] == bytes_of((m - distance + members) % members));
+        }
+}

@@ -7,6 +7,7 @@
 
 #include "balance/nested/levels.hpp"
 #include "balance/nested/nested.hpp"
+#include "balance/nested/split.hpp"
 #include "balance/partition/bisection.hpp"
 #include "paper_loads.hpp"
 #include "random_machine.hpp"
@@ -201,4 +202,19 @@ TEST_CASE("regions with jogs have at most 1.15 times the ghosts of boxes by recu
             CHECK(double(of_cpus) < 1.15 * double(of_halves));
         }
     }
+}
+
+TEST_CASE("the first cut has about half of the speed on each side: of three parts it cuts off the faster end") {
+    constexpr int width = 23;
+    const Box box{{0, 0, 0}, {24, width, 1}};
+    for (int first = 1; first <= 6; ++first)
+        for (int middle = 1; middle <= 6; ++middle)
+            for (int last = 1; last <= 6; ++last) {
+                if (first == last) continue;
+                const std::vector<PartNeed> parts{{double(first)}, {double(middle)}, {double(last)}};
+                const std::vector<SplitPart> split = split_region({box}, UniformLoads{}, parts, 1e-3);
+                CAPTURE(first, middle, last);
+                CHECK(bounds_of(split[first > last ? 0 : 2].region).extent(1) == width);
+                CHECK(bounds_of(split[first > last ? 2 : 0].region).extent(1) < width);
+            }
 }

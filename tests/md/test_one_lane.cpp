@@ -438,3 +438,14 @@ TEMPLATE_TEST_CASE_SIG("a sorting key computed for one particle names the same c
         CHECK(wrong == 0);
     }
 }
+
+TEST_CASE("the wall at the upper end of an axis kicks as the mirror image of the wall at the lower end") {
+    constexpr std::int64_t length = std::int64_t{1} << 44;
+    constexpr md::WallPotential wall{.epsilon = 1, .sigma = 1, .cutoff = 2.5};
+    const md::WallKicks kicks{true, true, length, 0x1p40, {wall, wall}};
+    for (std::int64_t inside = std::int64_t{1} << 39; inside < length / 2; inside += length / 1000) {
+        std::uint64_t low = inside, high = length - 1 - inside, up = 0, down = 0;
+        kicks(low, up), kicks(high, down);
+        CHECK(up == 0 - down);
+    }
+}
