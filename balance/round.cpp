@@ -213,9 +213,9 @@ private:
             b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
         std::optional<LocalPartition> next;
         try {
-            ProcessBoxes hosted =
-                b_.partitioner({s_.team, s_.grid, s_.hosts, loads.load, sizes, all_.speeds.targets(), s_.meter},
-                               b_.contender.partition, b_.splits);
+            ProcessBoxes hosted = b_.partitioner(
+                {s_.team, s_.grid, s_.hosts, loads.load, sizes, all_.speeds.targets(), s_.meter, &b_.partition},
+                b_.contender.partition, b_.splits);
             next = LocalPartition{std::move(hosted), {}};
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;

@@ -55,6 +55,7 @@ struct PartitionInput {
     std::span<const std::int64_t> load, size;
     PartTargets targets = {};  ///< what each process should get
     const Meter& meter = no_meter;
+    const ProcessBoxes* in_use = nullptr;  ///< the processes that this member hosts now; null on all members: unknown
 };
 
 /// Returns the processes that this member hosts, with their cells. whole() makes one partition of them. Collective,

@@ -46,6 +46,7 @@ KINDS = {  # name: deck's section partition
     "chain, cells": "{kind: chain, cut: cells, patches_per_process: 8}",
     "chain, cells, hilbert": "{kind: chain, cut: cells, patches_per_process: 8, order: hilbert}",
     "nested": "{kind: nested}",
+    "compact": "{kind: compact}",
     "metis": "{kind: metis}",
     "scotch": "{kind: scotch}",
 }

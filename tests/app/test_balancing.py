@@ -66,7 +66,9 @@ def test_nested_partition(plain, tmp, ranks, threads, keys):
     assert same_run(tmp, plain) and "moved" in {r["decision"] for r in decisions(tmp)}
 
 
-KINDS = [dict(balance__partition__kind=k) for k in ("chain", "nested", "nested", "chain", "none", "none", "rcb")]
+KINDS = [
+    dict(balance__partition__kind=k) for k in ("chain", "nested", "compact", "compact", "chain", "none", "none", "rcb")
+]
 MODELS = [
     dict(balance__clock="work", balance__processes=p, balance__model=m)
     for p, m in ((5, "r1"), (9, "particle_count"), (4, "a1"), (4, "r1"))

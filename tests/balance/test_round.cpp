@@ -234,9 +234,11 @@ private:
         const std::vector<std::int64_t> sizes = particles(number);
         Scattered<Split> memory;
         const SerialTeam alone;
+        const ProcessBoxes in_use = all_of(partition_);
         const Partition next =
-            whole(alone, make_partition({alone, grid, {c_.policy.partition.processes, 1}, loads, sizes, {}},
-                                        c_.policy.partition, memory));
+            whole(alone,
+                  make_partition({alone, grid, {c_.policy.partition.processes, 1}, loads, sizes, {}, no_meter, &in_use},
+                                 c_.policy.partition, memory));
         const std::vector<int> before = owners_of(grid, partition_), after = owners_of(grid, next);
         Moved moved;
         for (std::size_t i = 0; i < before.size(); ++i)
@@ -320,6 +322,7 @@ std::vector<Case> cases() {
     });
     add("cells", both, [](Case& c) { c.policy.partition.cut = CutAt::cells; });
     add("rcb", both, [](Case& c) { c.policy.partition.kind = "rcb"; });
+    add("compact", both, [](Case& c) { c.policy.partition.kind = "compact"; });
     add("none", both, [](Case& c) { c.policy.partition.kind = "none"; });
     add("noise", both, [](Case& c) { c.noise = {1.1, 0.8, 1, 1, 1.3, 0.95}; });
     add("slow processes", both, [](Case& c) { c.policy.counting.work.slow.fraction = 0.34; });
