@@ -3,9 +3,10 @@
 """Lines and branches of the product that tests run, as a Markdown table with a row for each folder.
 
 The script builds in build-coverage/ with the compiler's counters. It then runs the tests without the labels slow, gpu,
-smpi and arm. A line counts once, however many templates and callers have copies of it: the branches of its copies are
-merged by their order within the line. Branches that only exceptions take do not count. Processes that a signal ends
-leave no counts. Further options go to ctest. So `-L unit` runs the unit tests alone, and `-E NAME` leaves tests out.
+smpi and arm. A line that decides has two branches, however many conditions it has, and however many copies templates
+and callers make of it. A branch is taken if one of the copies takes it. Branches that only exceptions take do not
+count. Processes that a signal ends leave no counts. Further options go to ctest. So `-L unit` runs the unit tests
+alone, and `-E NAME` leaves tests out.
 """
 import collections
 import json
@@ -48,8 +49,9 @@ def counts():
                 folder = path.split("/")[0]
                 for line in file["lines"] if folder not in NO_PRODUCT else ():
                     branches = [branch["count"] for branch in line["branches"] if not branch["throw"]]
-                    for place, count in enumerate([line["count"], *branches]):
-                        found[folder, path, line["line_number"], place] += count
+                    for place, count in enumerate(branches):
+                        found[folder, path, line["line_number"], 1 + place % 2] += count
+                    found[folder, path, line["line_number"], 0] += line["count"]
     folders = collections.defaultdict(lambda: [0] * 4)
     for (folder, _, _, place), count in found.items():
         of = 0 if place == 0 else 2
