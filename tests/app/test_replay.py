@@ -84,9 +84,10 @@ def test_particles_ahead(tmp_path, dimensions):
 @pytest.mark.group("replay")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_run(tmp_path, dimensions):
-    """The replay of a run's own loads has the rows of the run, to the last digit, on any ranks."""
+    """The replay of a run's own loads has the rows of the run, to the last digit, on any ranks. The run has steps after
+    its last opportunity."""
     out = tmp_path / "run"
-    keys = dict(run__steps=120, balance__noise=0.02, balance__work__balancing=1e-6, system__seed=7)
+    keys = dict(run__steps=123, balance__noise=0.02, balance__work__balancing=1e-6, system__seed=7)
     collide(dimensions, out, ranks=2, output__loads_every=5, **keys, **AHEAD)
     found = series(out / "loads.h5")
     assert (found["particles_ahead"] != found["particles"]).any()
