@@ -170,7 +170,7 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     const app::RoundMeter meter;
     balance::Policy policy = policy_of(deck.balance, processes, alone);
     policy.counting.cells_move = !counted;
-    policy.end = steps[times.back()];
+    policy.end = app::last_opportunity(deck.balance, steps.back());
     balance::Replay run(team, grid, {processes, 1}, std::move(policy), meter, scale, deck.balance.constants,
                         deck.balance.model, others_of(deck.balance, processes, alone), optimum);
     const std::vector<balance::BalancedModel>& models = run.state().models;

@@ -54,6 +54,10 @@ std::string prices_in_words(const balance::WorkCosts& prices, bool cells_move, s
                        prices.move, cells_move ? "cell" : "particle", counted(processes, "process"));
 }
 
+std::int64_t last_opportunity(const Deck::Balance& settings, std::int64_t end) {
+    return end - end % std::max<std::int64_t>(settings.every, 1);
+}
+
 bool is_opportunity(const Deck::Balance& settings, std::int64_t step) {
     return step % std::max<std::int64_t>(settings.every, 1) == 0 && balance::is_active(settings.active, step);
 }

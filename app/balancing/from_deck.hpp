@@ -34,6 +34,8 @@ std::string prices_in_words(const balance::WorkCosts& prices, bool cells_move, s
 
 /// By counted work: whether a step after the start is an opportunity to balance.
 bool is_opportunity(const Deck::Balance& settings, std::int64_t step);
+/// By counted work: the last step up to `end` at which processes are measured, whether they may balance there or not.
+std::int64_t last_opportunity(const Deck::Balance& settings, std::int64_t end);
 
 /// The setting of all rounds by a deck, without the widths of cells. Collective.
 balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm);

@@ -18,9 +18,8 @@ namespace {
 balance::Policy policy_with_widths(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
                                    const comm::Communicator& comm) {
     balance::Policy policy = policy_of(deck.balance, processes, comm);
-    policy.end = deck.run.steps;
-    if (policy.clock == balance::BalanceClock::work && deck.balance.every > 0)
-        *policy.end -= *policy.end % deck.balance.every;  // as a replay of the run's loads, which knows no later step
+    policy.end =
+        policy.clock == balance::BalanceClock::work ? last_opportunity(deck.balance, deck.run.steps) : deck.run.steps;
     policy.counting.cell_width = {1, 1, 1};
     for (int a = 0; a < grid.dimensions; ++a) policy.counting.cell_width[a] = deck.system.box[a] / grid.cells[a];
     return policy;

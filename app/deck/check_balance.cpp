@@ -113,10 +113,12 @@ void check_replay(const Deck& deck, const balance::Grid& grid, const SeriesLacks
         throw DeckError("balance.speeds: a replay has no machine that could give them; write measured or off");
     check_needs(lacks, deck);
     check_partitions(b, grid, *b.processes);
-    if (optimum && (b.model != "exact" || b.partition.sticky || b.noise > 0 || b.work.slow.fraction > 0))
+    if (optimum && (b.model != "exact" || b.partition.sticky || balance::kind_of(b.partition).looks_back ||
+                    b.noise > 0 || b.work.slow.fraction > 0))
         throw DeckError(
             "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
-            "balance.model=exact and balance.partition.sticky=false, without balance.noise and balance.work.slow");
+            "balance.model=exact and balance.partition.sticky=false, without kind: compact, balance.noise and "
+            "balance.work.slow");
 }
 
 std::string no_partition(std::int64_t step, const balance::Infeasible& dead_end, const char* advice) {

@@ -78,12 +78,20 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
 }
 
 void note_intervals(const Deck& deck, std::vector<std::string>& notes) {
-    if (deck.run.steps == 0 || deck.balance.every == 0) return;
-    for (const auto& [key, step] :
-         {std::pair{"every", deck.balance.every}, {"from_step", deck.balance.active.from_step}})
-        if (step > deck.run.steps)
-            notes.push_back(fmt::format("balance.{} is {}, beyond run.steps = {}: nothing is balanced after the start",
-                                        key, step, deck.run.steps));
+    const Deck::Balance& b = deck.balance;
+    if (deck.run.steps == 0 || b.every == 0) return;
+    if (b.every > deck.run.steps)
+        notes.push_back(fmt::format("balance.every is {}, beyond run.steps = {}: nothing is balanced after the start",
+                                    b.every, deck.run.steps));
+    else if (b.active.from_step > 0 || b.active.to_step) {
+        std::int64_t first = std::max(b.every, b.active.from_step);
+        if (b.clock == balance::BalanceClock::work) first += (b.every - first % b.every) % b.every;
+        notes.emplace_back(first <= deck.run.steps && balance::is_active(b.active, first)
+                               ? "balance.from_step, to_step: the summary's figures on balancing stand for these steps "
+                                 "alone"
+                               : "balance.from_step, to_step: no step between them is one to balance at, so nothing is "
+                                 "balanced after the start");
+    }
 }
 
 // Results of a run may reach beyond its last checkpoint.

@@ -74,6 +74,7 @@ struct PartitionKind {
     bool follows_loads = true;  ///< False: the boxes do not depend on the loads.
     bool keeps_limit = false;   ///< True: it keeps the limit PartitionOptions::max_size.
     bool chained = false;       ///< True: it cuts a chain of pieces.
+    bool looks_back = false;    ///< True: the partition in use decides, too.
     /// Number of boxes of the bisection behind the partition. `memory` holds 2 n - 1 splits of n boxes, none of 0. Null
     /// for a kind with another memory.
     std::int64_t (*bisected_boxes)(const Grid&, const PartitionOptions&) = nullptr;

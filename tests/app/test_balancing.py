@@ -5,7 +5,7 @@ import re
 import pytest
 
 from program import checkpoints, decisions, fails_with, hash_of, ok_run, once, replay, run, run_words, same_run
-from program import summary
+from program import fresh, said_by_run, summary
 
 KEYS = dict(run__steps=120, output__every=20)
 BALANCED = KEYS | dict(balance__every=5, balance__clock="work", balance__processes=40, balance__noise=0.02)
@@ -47,6 +47,18 @@ def test_between_steps(plain, tmp, clock):
     assert found == list(range(45, 80, 5))
     replay(tmp / "loads.h5", tmp / "replay", **window)
     assert [int(r["step"]) for r in decisions(tmp / "replay")] == found
+    gain = window | dict(
+        balance__criterion="gain"
+    )  # which counts the steps up to the end of the run, not of the window
+    ok_run(fresh(tmp), ranks=2, output__loads_every=5, **KEYS, **gain)
+    replay(tmp / "loads.h5", tmp / "replay", **gain)
+    assert decisions(tmp / "replay") == decisions(tmp)
+
+
+@pytest.mark.parametrize("window, says", [((42, 45), "nothing is balanced"), ((42, 46), "stand for these steps")])
+def test_notes_on_steps(tmp, window, says):
+    keys = dict(balance__every=5, balance__clock="work", balance__from_step=window[0], balance__to_step=window[1])
+    assert says in said_by_run(tmp, **KEYS, **keys)
 
 
 @pytest.mark.parametrize(

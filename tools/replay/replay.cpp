@@ -119,7 +119,7 @@ void say_replay(const balance::Replay& replay, const std::optional<balance::Repl
     }
     say(stdout, "{}", wrapped(prices_in_words(deck.balance.work, setting.policy.counting.cells_move, processes)));
     if (const std::string winner = least_time(costs); !winner.empty()) say(stdout, "{}", wrapped(winner));
-    if (optimum) {
+    if (optimum && optimum->seconds > 0) {
         std::vector<std::string> over;
         for (const balance::ContenderCost& c : costs)
             over.push_back(fmt::format("{} {:.1f} %", c.name, 100 * (c.seconds() / optimum->seconds - 1)));
@@ -175,7 +175,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
     const std::int64_t processes = *deck.balance.processes;
     balance::Policy policy = policy_of(deck.balance, processes, comm);
     policy.counting.cells_move = !series.has_particles();
-    policy.end = series.step(opportunities.back());
+    policy.end = last_opportunity(deck.balance, series.step(series.times() - 1));
     balance::Replay replay(team, series.grid(), {processes, comm.size()}, std::move(policy), meter, series.scale(),
                            deck.balance.constants, deck.balance.model, others_of(deck.balance, processes, comm),
                            options.optimum);
