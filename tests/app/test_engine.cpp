@@ -493,14 +493,3 @@ TEST_CASE("counted work: decisions to the last digit do not depend on ranks") {
     CHECK(moved > 1000);
     CHECK(hash == 0xe8870d227691505d);
 }
-
-TEST_CASE("the halo is as wide as the way of a particle between two rebuilds") {
-    for (const char* cell : {"2.5", "4", "6"})
-        for (const char* skin : {"0.1", "1", "3"}) {
-            const Deck deck = parse_deck(collision, "test.yaml",
-                                         {std::string("grid.cell=") + cell, std::string("grid.skin=") + skin});
-            const Setup s = make_setup(deck, "");
-            for (const md::Axis& axis : s.domain.axes())
-                CHECK(s.halo * axis.least_width() >= s.skin / 2 + axis.cell_width());
-        }
-}

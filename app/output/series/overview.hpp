@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// map.csv and ranks.csv: how load, particles and owners lay in the box, and what each rank did, over the whole run. The
-// files map.csv and ranks.csv, which scripts/report.py draws. Cells are summed in blocks and frames thinned out
-// (frames.hpp), so the files stay small in a long run. A frame costs next to nothing, because frames are taken when the
-// particles have just been sorted into their cells anyway.
+// map.csv and ranks.csv, which scripts/report.py draws: how load, particles and owners lay in the box, and what each
+// rank did, over the whole run. Cells are summed in blocks and frames thinned out (frames.hpp), so the files stay small
+// in a long run. A frame costs next to nothing, because frames are taken when the particles have just been sorted into
+// their cells anyway.
 // A few frames of the map are spread over the run. Further ones are taken only while all frames have cost less than
 // half a percent of the time. A frame of the ranks is one row a rank. While writing rows has cost more than a twentieth
 // of a percent, rows wait in memory, up to the next checkpoint, the end or a full file.
