@@ -2,6 +2,7 @@
 #include "balance/sides.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "balance/grid/field.hpp"
@@ -21,10 +22,10 @@ std::vector<double> side_times(const Team& team, const Decomposition& owners, st
         const ProcessBoxes& all = owners.known();
         const Region cells(all.boxes.begin() + all.first[mine.begin], all.boxes.begin() + all.first[mine.end]);
         Region blocks;
-        for (const Box& b : owners.zones().of(r))
-            if (!b.empty()) blocks.push_back(b);
+        std::set<int> at_work;
+        for (const ZoneBlock& b : owners.zones().of(r)) blocks.push_back(b.box), at_work.insert(b.accelerator);
         for (const Region& side : {without(cells, blocks), blocks}) sides.add(sides.size(), side);
-        devices.push_back(std::max(1.0, static_cast<double>(blocks.size())));
+        devices.push_back(std::max(1.0, static_cast<double>(at_work.size())));
     }
     const Box home = Homes{owners.grid(), team.size()}.of(team.rank());
     std::vector<double> times = counted_times(team, {owners.grid(), home, sides}, work, sides.size());

@@ -16,6 +16,7 @@
 // * start_clock(), stop_clock(): seconds() is the accelerator's time between them, after wait().
 // * wait(): sleeps until all is done.
 // * bytes(): allocated memory.
+// * copied(): bytes that to_device() and to_host() have copied so far.
 #pragma once
 #include <cstddef>
 #include <type_traits>

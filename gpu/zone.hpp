@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One block of cells whose particles live on an accelerator. They stay there from step to step: what crosses are the
+// Blocks of cells whose particles live on an accelerator. They stay there from step to step: what crosses are the
 // positions in a border of cells, and the particles that leave or come. One thread at a time may call a zone, any one.
 // Positions, velocities and forces are the same bits as those of md::Tile and its kernels.
 //
@@ -43,20 +43,22 @@ struct ZoneSetup {
     std::string isa = {};  ///< of the tiles' kernels: the host backend goes no further; empty: the best there is
 };
 
-/// The cells that a block shares with the tiles around it. All boxes are disjoint within their list.
+/// The cells that the blocks of a zone share with others. A block is named by its place in the zone.
 template <int D>
 struct BlockBorder {
-    /// Cells of the block whose particles others see.
-    std::vector<balance::Box> outgoing;
-    /// Cells of the block's halo that others fill, in the block's coordinates (beyond the grid for images).
+    /// Cells of blocks whose particles others count, and cells whose particles they see; each at most once in a list.
+    std::vector<balance::Box> counted, outgoing;
+    /// Cells of a block's halo that others fill, in the block's coordinates (beyond the grid for images).
     struct Incoming {
+        std::size_t block;
         balance::Box box;
         md::Packed<D> shift;  ///< what to add to the packed positions that come
     };
     std::vector<Incoming> incoming;
-    /// Cells of the halo that are images of cells of the block itself: box is the image, `from` its lower corner's
-    /// cell.
+    /// Cells of a block's halo that are cells of the zone, or images of them: box is what the block sees, `from` the
+    /// cell of its lower corner.
     struct Image {
+        std::size_t block;
         balance::Box box;
         std::array<int, 3> from;
         md::Packed<D> shift;
@@ -85,22 +87,24 @@ class Zone {
 public:
     virtual ~Zone() = default;
 
-    // --- the block and its particles
-    /// Changes the block and its border; an empty block is allowed. Particles that lie in the new block stay; the
-    /// others are taken out and returned. Positions must lie in the box (as after sort()).
-    virtual std::vector<md::Particle<D>> set_block(const balance::Box& block, const BlockBorder<D>& border) = 0;
-    /// Adds particles that lie in the block's cells.
+    // --- the blocks and their particles
+    /// Changes the blocks and their border. Blocks are disjoint, and none is empty; there may be none. Particles that
+    /// lie in a new block stay; the others are taken out and returned. Positions must lie in the box (as after sort()).
+    virtual std::vector<md::Particle<D>> set_blocks(const std::vector<balance::Box>& blocks,
+                                                    const BlockBorder<D>& border) = 0;
+    /// Adds particles that lie in the blocks' cells.
     virtual void insert(std::span<const md::Particle<D>> particles) = 0;
-    /// Takes out every particle that is no longer in the block's cells; positions as they are, perhaps beyond the box.
+    /// Takes out every particle that is no longer in the blocks' cells; positions as they are, perhaps beyond the box.
     virtual std::vector<md::Particle<D>> take_emigrants() = 0;
-    virtual std::int64_t size() const = 0;
+    virtual std::int64_t size() const = 0;                   ///< particles
+    virtual std::int64_t size(std::size_t block) const = 0;  ///< in one block; after sort()
 
     // --- a rebuild
-    /// Sorts the particles into cells and counts them. Throws md::SimulationError if one lies outside the block.
+    /// Sorts the particles into cells and counts them. Throws md::SimulationError if one lies outside the blocks.
     virtual void sort() = 0;
-    /// Particles in the cells of the outgoing boxes: box after box, in each column after column. Valid until the next
+    /// Particles in the cells of the counted boxes: box after box, in each column after column. Valid until the next
     /// sort().
-    virtual std::span<const std::int32_t> outgoing_counts() = 0;
+    virtual std::span<const std::int32_t> border_counts() = 0;
     /// Lays out slots. counts: of the cells of the incoming boxes, in the same order. After it, outgoing() holds the
     /// positions of now and incoming() waits for those of the others.
     virtual void lay_slots(std::span<const std::int32_t> counts) = 0;
@@ -123,15 +127,17 @@ public:
     virtual md::Int128 change_velocities(const md::VelocityChange<D>& change) = 0;
 
     // --- what is read from time to time
-    /// All particles, in the order of cells.
+    /// All particles, block by block, in the order of cells.
     virtual std::vector<md::Particle<D>> particles() = 0;
     /// Force quanta along an axis of the last pass with keep_forces, in the order of particles().
     virtual std::vector<std::int64_t> forces(int axis) = 0;
-    /// Particles in each cell of the block with its halo, column by column. After lay_slots().
-    virtual std::vector<std::int32_t> counts() = 0;
-    /// Directed pairs within the cutoff of each cell's particles, column by column. After build_neighbour_lists().
+    /// Particles in each cell of a block, column by column. After sort().
+    virtual std::vector<std::int32_t> counts(std::size_t block) = 0;
+    /// Directed pairs within the cutoff of each cell's particles, block by block, column by column. After
+    /// build_neighbour_lists().
     virtual std::vector<std::int64_t> cell_neighbours() = 0;
-    virtual std::int64_t bytes() const = 0;  ///< of the accelerator's memory
+    virtual std::int64_t bytes() const = 0;   ///< of the accelerator's memory
+    virtual std::int64_t copied() const = 0;  ///< bytes between that memory and the processor's, so far
 
 protected:
     Zone() = default;

@@ -22,9 +22,7 @@ template <int D, class On>
 class ZoneOn final : public Zone<D> {
 public:
     /// on: whose memory and threads the zone uses; it is the zone's own.
-    ZoneOn(std::unique_ptr<On> on, const ZoneSetup& setup) : on_(std::move(on)), setup_(setup) {
-        set_block({{0, 0, 0}, {0, 0, 1}}, {});
-    }
+    ZoneOn(std::unique_ptr<On> on, const ZoneSetup& setup) : on_(std::move(on)), setup_(setup) { set_blocks({}, {}); }
     ~ZoneOn() override {
         try {
             on_->wait();
@@ -32,20 +30,22 @@ public:
         }
     }
 
-    std::vector<md::Particle<D>> set_block(const balance::Box& block, const BlockBorder<D>& border) override {
-        cells_.set_block(block);
+    std::vector<md::Particle<D>> set_blocks(const std::vector<balance::Box>& blocks,
+                                            const BlockBorder<D>& border) override {
+        cells_.set_blocks(blocks);
         border_.set(border, cells_);
         return take_emigrants();
     }
     void insert(std::span<const md::Particle<D>> particles) override { particles_.insert(particles); }
-    std::vector<md::Particle<D>> take_emigrants() override { return particles_.take_outside(cells_.extent()); }
+    std::vector<md::Particle<D>> take_emigrants() override { return particles_.take_outside(cells_.blocks()); }
     std::int64_t size() const override { return particles_.size(); }
+    std::int64_t size(std::size_t block) const override { return cells_.particles_in(block); }
 
     void sort() override {
         cells_.sort(particles_);
         border_.count(cells_);
     }
-    std::span<const std::int32_t> outgoing_counts() override { return border_.outgoing_counts(); }
+    std::span<const std::int32_t> border_counts() override { return border_.counts(); }
     void lay_slots(std::span<const std::int32_t> counts) override {
         const std::int64_t slots = size() + border_.ghosts(counts);
         if (slots > INT32_MAX / 2)
@@ -62,8 +62,7 @@ public:
     void build_neighbour_lists(double radius) override {
         fill_ghosts();
         const double searched = md::searched_radius(radius), packed = searched * md::two_to(setup_.domain.packed_bits);
-        NeighbourSearch<D> search{cells_.cells(),
-                                  {},
+        NeighbourSearch<D> search{cells_.blocks(),
                                   md::to_edge_units(searched) + 1,
                                   static_cast<float>(packed * packed),
                                   pass_.packed(),
@@ -71,7 +70,7 @@ public:
                                   cells_.first_slot(),
                                   cells_.slot(),
                                   cells_.cell_of()};
-        for (int a = 0; a < D; ++a) search.edges[a] = cells_.edges(a), search.x[a] = particles_.views().x[a];
+        for (int a = 0; a < D; ++a) search.x[a] = particles_.views().x[a];
         lists_.build(search, size());
     }
 
@@ -100,18 +99,19 @@ public:
     }
     std::vector<md::Particle<D>> particles() override { return particles_.read(); }
     std::vector<std::int64_t> forces(int axis) override { return download(*on_, pass_.force(axis)); }
-    std::vector<std::int32_t> counts() override { return download(*on_, cells_.counts()); }
+    std::vector<std::int32_t> counts(std::size_t block) override { return cells_.counts_of(block); }
     std::vector<std::int64_t> cell_neighbours() override {
         Array<On, std::int64_t> pairs(*on_);
-        pairs.resize(static_cast<std::size_t>(cells_.cells().count()));
+        pairs.resize(static_cast<std::size_t>(cells_.count()));
         const double cutoff2 =
             setup_.potential.cutoff * setup_.potential.cutoff * md::two_to(2 * setup_.domain.packed_bits);
-        launch(*on_, cells_.cells().count(),
+        launch(*on_, cells_.count(),
                CountPairs<D>{pass_.view({}, particles_.views(), cells_.slot(), lists_.rows()), cells_.bins(),
                              md::slices_of_cell, cutoff2, pairs.data()});
         return download(*on_, pairs);
     }
     std::int64_t bytes() const override { return on_->bytes(); }
+    std::int64_t copied() const override { return on_->copied(); }
 
 private:
     void fill_ghosts() {

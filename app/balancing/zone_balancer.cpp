@@ -38,23 +38,30 @@ private:
 
 }  // namespace
 
-RankBorder::RankBorder(const balance::Grid& grid, int accelerators, int halo)
-    : grid_(grid), accelerators_(accelerators), halo_(halo) {}
+RankBorder::RankBorder(const balance::Grid& grid, balance::ZoneReach reach, int accelerators, int halo)
+    : grid_(grid), reach_(reach), accelerators_(accelerators), halo_(halo) {}
 
 void RankBorder::take_cells(const balance::Region& region, std::span<const std::int64_t> loads) {
     const RegionLoads sums(region, loads);
     if (region != region_)  // else another block of nearly the same load could take all cells elsewhere
-        room_ = balance::zone_room(grid_, balance::joined(region), halo_,
+        room_ = balance::zone_room(grid_, balance::joined(region), reach_, halo_,
                                    [&](const balance::Box& b) { return sums.of(b); });
     region_ = region;
     strips_.clear();
-    for (int s = 0; s < room_.strips(); ++s) strips_.push_back(sums.of(room_.strips_between(s, s + 1)));
+    const int strips = room_.strips();
+    for (int s = 0; s < strips; ++s) strips_.push_back(sums.of(room_.strips_between(s, s + 1).front()));
     total_ = std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
 }
 
 double RankBorder::grain() const {
     const std::int64_t largest = strips_.empty() ? 0 : *std::ranges::max_element(strips_);
     return total_ > 0 ? static_cast<double>(largest) / static_cast<double>(total_) : 0;
+}
+
+int RankBorder::at_work() const {
+    int n = 0, last = -1;
+    for (const balance::ZoneBlock& b : blocks_) n += std::exchange(last, b.accelerator) != b.accelerator;
+    return n;
 }
 
 void RankBorder::put_at(int strips) {
@@ -93,7 +100,7 @@ ZoneBalancer::ZoneBalancer(const Deck& deck, const balance::Setting& setting, in
       setting_(setting),
       costs_(deck.balance.constants.costs),
       wanted_(deck.accelerator.share.value_or(0.5)),
-      border_(setting.grid, accelerators, halo) {}
+      border_(setting.grid, deck.accelerator.reach, accelerators, halo) {}
 
 std::vector<double> ZoneBalancer::speeds() const {
     std::vector<double> speeds;
@@ -102,8 +109,7 @@ std::vector<double> ZoneBalancer::speeds() const {
 }
 
 double ZoneBalancer::speed_up() const {
-    const auto at_work = std::ranges::count_if(border_.blocks(), [](const balance::Box& b) { return !b.empty(); });
-    const double ratio = counted() ? settings_.speed_of(setting_.team.rank()) * static_cast<double>(at_work) : speed();
+    const double ratio = counted() ? settings_.speed_of(setting_.team.rank()) * border_.at_work() : speed();
     const double slower = std::max(1 - share(), ratio > 0 ? share() / ratio : 0.0);  // the side that takes longer
     return on() && slower > 0 ? 1 / slower : 1;
 }
@@ -149,7 +155,7 @@ balance::ZoneTimes ZoneBalancer::measured(std::int64_t step, const balance::Deco
 }
 
 bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners, const balance::HomeCells& cells) {
-    const std::vector<balance::Box> before = border_.blocks();
+    const std::vector<balance::ZoneBlock> before = border_.blocks();
     const bool first = !placed_;
     bool moves = first || !balance::controller(settings_.controller).step;
     if (!first && (counted() || clock_.runs_since() < step)) {  // else these cells have never been computed
@@ -202,18 +208,18 @@ void ZoneBalancer::take_cells(const balance::Partition& partition, const balance
 balance::Zones ZoneBalancer::zones() const {
     balance::Zones zones;
     if (!on()) return zones;
-    std::vector<std::int32_t> mine{static_cast<std::int32_t>(border_.blocks().size())};
-    for (const balance::Box& b : border_.blocks()) {
-        mine.insert(mine.end(), b.lower.begin(), b.lower.end());
-        mine.insert(mine.end(), b.upper.begin(), b.upper.end());
+    struct OfRank {
+        int rank;
+        balance::ZoneBlock block;
+    };
+    std::vector<OfRank> mine;
+    for (const balance::ZoneBlock& b : border_.blocks()) mine.push_back({setting_.team.rank(), b});
+    zones.first.assign(setting_.team.size() + 1, 0);
+    for (const OfRank& b : balance::all_gather<OfRank>(setting_.team, mine)) {  // in the order of ranks
+        zones.blocks.push_back(b.block);
+        zones.first[b.rank + 1] = std::ssize(zones.blocks);
     }
-    const std::vector<std::int32_t> all = balance::all_gather<std::int32_t>(setting_.team, mine);
-    zones.first.push_back(0);
-    for (auto next = all.begin(); next != all.end();) {
-        for (std::int32_t n = *next++; n > 0; --n, next += 6)
-            zones.blocks.push_back({{next[0], next[1], next[2]}, {next[3], next[4], next[5]}});
-        zones.first.push_back(static_cast<std::int64_t>(zones.blocks.size()));
-    }
+    for (int r = 0; r < setting_.team.size(); ++r) zones.first[r + 1] = std::max(zones.first[r + 1], zones.first[r]);
     return zones;
 }
 

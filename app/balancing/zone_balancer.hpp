@@ -25,15 +25,15 @@ struct ZoneRow {
     double cpu_seconds = 0, accelerator_seconds = 0;  ///< a step
     balance::BorderDecision decision = balance::BorderDecision::kept;
     double next_share = 0;  ///< from this step on
-    double most_share = 0;  ///< that the rank's inner cells allow
+    double most_share = 0;  ///< that accelerator.reach allows
     double speed = 0;       ///< of the accelerators together, relative to the CPU; 0: not found yet
 };
 
-/// The cells of one rank in two parts: strips of a room in its inside that accelerators compute, and the rest.
+/// The cells of one rank in two parts: strips of a room that accelerators compute, and the rest.
 class RankBorder {
 public:
     /// halo: width of the tiles' halo, cells.
-    RankBorder(const balance::Grid& grid, int accelerators, int halo);
+    RankBorder(const balance::Grid& grid, balance::ZoneReach reach, int accelerators, int halo);
 
     int accelerators() const { return accelerators_; }
     /// The rank's cells from now on, and their loads, box by box. The border stays between the same strips.
@@ -43,19 +43,19 @@ public:
     void put_back() { put_at(border_); }
 
     double share() const { return share_; }
-    /// The most that the cells away from other ranks allow.
+    /// The most that the room allows.
     double most_share() const { return balance::share_at(strips_, total_, room_.strips()); }
-    /// How many boxes the rank's cells make.
-    std::int64_t boxes() const { return std::ssize(balance::joined(region_)); }
     /// Part of the load in the dearest strip: a smaller change of the share moves nothing.
     double grain() const;
-    /// The block of each accelerator.
-    const std::vector<balance::Box>& blocks() const { return blocks_; }
+    const std::vector<balance::ZoneBlock>& blocks() const { return blocks_; }
+    /// Accelerators that have a block.
+    int at_work() const;
 
 private:
     void put_at(int strips);
 
     balance::Grid grid_;
+    balance::ZoneReach reach_;
     int accelerators_, halo_;
     balance::Region region_;
     balance::ZoneRoom room_;            // in the region
@@ -63,7 +63,7 @@ private:
     std::int64_t total_ = 0;
     int border_ = 0;  // strips that the accelerators have
     double share_ = 0;
-    std::vector<balance::Box> blocks_;
+    std::vector<balance::ZoneBlock> blocks_;
 };
 
 /// Working times of the two sides of a rank's border since some step.
@@ -129,7 +129,6 @@ public:
     double speed() const { return balance::relative_speed(state_); }
     /// How many times as fast as its CPU alone this rank is with its accelerators at this share; 1 without.
     double speed_up() const;
-    std::int64_t boxes() const { return border_.boxes(); }
     /// The controllers' memories of all ranks, for checkpoints. Collective.
     std::vector<double> memory() const;
     /// Takes it over; on another number of ranks only the mean of the shares. False, and nothing is taken over, if no

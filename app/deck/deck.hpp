@@ -19,6 +19,7 @@
 #include "balance/nested/nested.hpp"
 #include "balance/partition/partition.hpp"
 #include "balance/words.hpp"
+#include "balance/zone/border.hpp"
 #include "balance/zone/controller.hpp"
 #include "comm/schedule.hpp"
 #include "md/system.hpp"
@@ -153,7 +154,8 @@ struct Deck {
         std::int64_t every = 100;                   ///< Steps between checks of the border.
         std::int64_t threads = 1;                   ///< Threads of each accelerator, with backend host.
         std::optional<std::int64_t> devices;        ///< Accelerators of a rank; empty: auto.
-        std::vector<double> speed{4};               ///< By counted work, relative to the CPU: one, or one a rank.
+        balance::ZoneReach reach = balance::ZoneReach::border;
+        std::vector<double> speed{4};  ///< By counted work, relative to the CPU: one, or one a rank.
         double speed_of(std::int64_t rank) const { return speed.size() == 1 ? speed[0] : speed[rank]; }
     } accelerator;
     struct Comm {

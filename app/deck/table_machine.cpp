@@ -83,6 +83,8 @@ std::vector<Key> accelerator_keys(Deck::Accelerator& a) {
         integer("threads", a.threads, 1, 4096, "of each accelerator, with backend: host"),
         integer("devices", a.devices, 1, 64, "accelerators of a rank; auto: those of the node, dealt to its ranks",
                 "auto"),
+        word("reach", a.reach,
+             "border: accelerators may have all cells of a rank; inner: one box of cells that no other rank needs"),
         by_node("speed", a.speed, of_rank, "[4.0, 8.0]",
                 "of one accelerator relative to its rank's CPU, by counted work; of all ranks, or of each"),
     };

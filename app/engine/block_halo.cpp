@@ -1,19 +1,48 @@
 // SPDX-License-Identifier: MIT
-// The positions that a block shows lie in one piece, box after box. So do those that it sees. Tiles have runs of slots,
-// column by column.
+// A block shows each cell once, though several others may see it. The positions that the blocks of an accelerator show
+// lie in one piece, block after block. So do those that they see, move after move. Tiles have runs of slots, column by
+// column.
 #include "app/engine/block_halo.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "app/engine/thread_schedule.hpp"
+#include "balance/grid/field.hpp"
 
 namespace app {
 namespace {
 
 using balance::Move;
+using balance::Plan;
+
+// The cell with this number in a box.
+template <int D>
+md::CellIndex cell_at(const balance::Box& box, std::int32_t number) {
+    md::CellIndex c = box.lower;
+    for (int a = D - 1; a >= 0; --a) {
+        c[a] += number % box.extent(a);
+        number /= box.extent(a);
+    }
+    return c;
+}
+
+// Appends boxes that hold these cells of a block: runs in its columns. numbers: in ascending order.
+template <int D>
+void append_runs(const balance::Box& block, const std::vector<std::int32_t>& numbers,
+                 std::vector<balance::Box>& boxes) {
+    const int height = block.extent(D - 1);
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+        if (k > 0 && numbers[k] == numbers[k - 1] + 1 && numbers[k] % height != 0) {
+            ++boxes.back().upper[D - 1];
+            continue;
+        }
+        const md::CellIndex c = cell_at<D>(block, numbers[k]);
+        boxes.push_back({c, {c[0] + 1, c[1] + 1, c[2] + 1}});
+    }
+}
 
 }  // namespace
 
@@ -36,107 +65,186 @@ void copy_shifted(const md::Packed<D>* from, std::int64_t n, md::Packed<D>* to, 
 }
 
 template <int D>
-void BlockHalo<D>::plan(const std::vector<Move>& moves) {
-    crossings_.clear();
+void BlockHalo<D>::plan(const Plan& counted, const Plan& seen) {
     const std::size_t blocks = tiles_.size() - tiles_.on_cpu();
-    incoming_.assign(blocks, {});
-    std::vector<gpu::BlockBorder<D>> borders(blocks);
-    std::vector<std::int64_t> shown(blocks, 0), seen(blocks, 0);  // cells
-    for (const Move& m : moves) {
-        const TargetView<D> to = in_target_coordinates<D>(setup_.domain, m);
-        Crossing c{m, to, tiles_.place_of(m.source), tiles_.place_of(m.target), 0, 0, 0, 0};
-        const std::size_t source = c.source - tiles_.on_cpu(), target = c.target - tiles_.on_cpu();
-        if (c.source == c.target) {
-            borders[source].images.push_back({to.box, m.box.lower, to.shift});
-            continue;
+    inside_.clear();
+    across_.clear();
+    counted_.assign(blocks, {});
+    shown_.assign(blocks, {});
+    incoming_.assign(tiles_.accelerators(), {});
+    if (blocks == 0) return;
+    std::vector<gpu::BlockBorder<D>> borders(tiles_.accelerators());
+    const auto block_of = [&](balance::TileId id) { return tiles_.place_of(id) - tiles_.on_cpu(); };
+    const auto accelerator = [&](balance::TileId id) { return tiles_.accelerator_of(tiles_.place_of(id)); };
+    const auto show = [&](std::vector<Shown>& lists, const Move& m) {
+        const balance::Box& block = tiles_.box(tiles_.place_of(m.source));
+        md::for_each_cell<D>(m.box, [&](const md::CellIndex& c) {
+            lists[block_of(m.source)].cells.push_back(
+                static_cast<std::int32_t>(balance::place_in(block, c[0], c[1], c[2])));
+        });
+    };
+    for (const Move& m : counted.local)
+        if (is_block(m.source)) show(counted_, m);
+    for (const Move& m : seen.local) {
+        const bool from = is_block(m.source), to = is_block(m.target);
+        if (from && to && accelerator(m.source) == accelerator(m.target)) {
+            const TargetView<D> there = in_target_coordinates<D>(setup_.domain, m);
+            borders[accelerator(m.source)].images.push_back(
+                {tiles_.block_of(tiles_.place_of(m.target)), there.box, m.box.lower, there.shift});
+        } else if (from || to) {
+            inside_.push_back({m, {}, tiles_.place_of(m.source), tiles_.place_of(m.target), from, to, {}});
+            if (from) show(shown_, m);
         }
-        if (is_block(c.source)) {
-            c.cells_out = shown[source];
-            shown[source] += m.box.cells();
-            borders[source].outgoing.push_back(m.box);
-        }
-        if (is_block(c.target)) {
-            c.cells_in = seen[target];
-            seen[target] += m.box.cells();
-            borders[target].incoming.push_back({to.box, to.shift});
-        }
-        crossings_.push_back(c);
     }
+    for (const auto& link : counted.links)
+        for (const Move& m : link.outgoing)
+            if (is_block(m.source)) show(counted_, m);
+    for (const auto& link : seen.links) {
+        for (const Move& m : link.outgoing)
+            if (is_block(m.source)) {
+                across_.push_back({m, {}, tiles_.place_of(m.source), 0, true, false, {}});
+                show(shown_, m);
+            }
+        for (const Move& m : link.incoming)
+            if (is_block(m.target)) across_.push_back({m, {}, 0, tiles_.place_of(m.target), false, true, {}});
+    }
+    std::ranges::sort(across_, {}, &Crossing::move);
     for (std::size_t b = 0; b < blocks; ++b) {
-        incoming_[b].resize(seen[b]);
         const std::size_t t = tiles_.on_cpu() + b;
-        if (!tiles_.zone(t).set_block(tiles_.box(t), borders[b]).empty())
-            throw std::logic_error("a block of an accelerator holds particles of other cells");
+        gpu::BlockBorder<D>& border = borders[tiles_.accelerator_of(t)];
+        for (auto [lists, boxes] : {std::pair{&counted_, &border.counted}, {&shown_, &border.outgoing}}) {
+            std::vector<std::int32_t>& cells = (*lists)[b].cells;
+            std::ranges::sort(cells);
+            cells.erase(std::ranges::unique(cells).begin(), cells.end());
+            append_runs<D>(tiles_.box(t), cells, *boxes);
+        }
     }
+    for (std::vector<Crossing>* list : {&inside_, &across_})
+        for (Crossing& c : *list) {
+            c.to = in_target_coordinates<D>(setup_.domain, c.move);
+            if (c.from_block) {
+                const std::vector<std::int32_t>& cells = shown_[c.source - tiles_.on_cpu()].cells;
+                md::for_each_column<D>(c.move.box, [&](const md::CellIndex& low) {
+                    const auto cell = balance::place_in(tiles_.box(c.source), low[0], low[1], low[2]);
+                    c.columns.push_back(
+                        static_cast<std::int32_t>(std::ranges::lower_bound(cells, cell) - cells.begin()));
+                });
+            }
+            if (!c.to_block) continue;
+            const int a = tiles_.accelerator_of(c.target);
+            borders[a].incoming.push_back({tiles_.block_of(c.target), c.to.box, c.to.shift});
+            incoming_[a].push_back(&c);
+        }
+    for (int a = 0; a < tiles_.accelerators(); ++a)
+        if (!tiles_.zone(a).set_blocks(tiles_.blocks(a), borders[a]).empty())
+            throw std::logic_error("a block of an accelerator holds particles of other cells");
 }
 
 template <int D>
-void BlockHalo<D>::exchange_counts() {
-    std::vector<std::span<const std::int32_t>> shown;
-    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) shown.push_back(tiles_.zone(t).outgoing_counts());
-    std::vector<std::int64_t> out(shown.size(), 0), in(shown.size(), 0);  // particles
-    std::vector<std::int32_t> counts;
-    for (Crossing& c : crossings_) {
-        const balance::Box& from = c.move.box;
-        counts.clear();
-        if (is_block(c.source)) {
-            const std::int32_t* n = shown[c.source - tiles_.on_cpu()].data() + c.cells_out;
-            counts.assign(n, n + from.cells());
-        } else {
-            md::for_each_column<D>(from, [&](const md::CellIndex& cell) {
-                const std::int32_t* n = &tiles_[c.source].count(cell);
-                counts.insert(counts.end(), n, n + from.extent(D - 1));
-            });
-        }
-        std::int64_t particles = 0;
-        for (const std::int32_t n : counts) particles += n;
-        const std::int32_t* next = counts.data();
-        if (is_block(c.target)) {
-            std::copy(counts.begin(), counts.end(), incoming_[c.target - tiles_.on_cpu()].begin() + c.cells_in);
-        } else {
-            md::for_each_column<D>(c.to.box, [&](const md::CellIndex& cell) {
-                std::copy_n(next, from.extent(D - 1), &tiles_[c.target].count(cell));
-                next += from.extent(D - 1);
-            });
-        }
-        if (is_block(c.source))
-            c.positions_out = out[c.source - tiles_.on_cpu()], out[c.source - tiles_.on_cpu()] += particles;
-        if (is_block(c.target))
-            c.positions_in = in[c.target - tiles_.on_cpu()], in[c.target - tiles_.on_cpu()] += particles;
+void BlockHalo<D>::take_counts() {
+    for (int a = 0; a < tiles_.accelerators(); ++a) {
+        if (!tiles_.has_blocks(a)) continue;
+        const std::int32_t* n = tiles_.zone(a).border_counts().data();
+        for (std::size_t t = tiles_.first_of_accelerator(a); t < tiles_.first_of_accelerator(a + 1); ++t)
+            for (const std::int32_t cell : counted_[t - tiles_.on_cpu()].cells)
+                tiles_[t].count(cell_at<D>(tiles_.box(t), cell)) = *n++;
     }
 }
 
 template <int D>
 void BlockHalo<D>::lay_slots() {
-    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
-        tiles_.zone(t).lay_slots(incoming_[t - tiles_.on_cpu()]);
+    for (std::size_t b = 0; b < shown_.size(); ++b) {
+        const md::Tile<D>& tile = tiles_[tiles_.on_cpu() + b];
+        Shown& shown = shown_[b];
+        shown.first.assign(1, 0);
+        // Positions of all blocks of an accelerator lie one after the other.
+        if (tiles_.block_of(tiles_.on_cpu() + b) > 0) shown.first[0] = shown_[b - 1].first.back();
+        for (const std::int32_t cell : shown.cells)
+            shown.first.push_back(shown.first.back() + tile.count(cell_at<D>(tile.box(), cell)));
+    }
+    for (int a = 0; a < tiles_.accelerators(); ++a) {
+        if (!tiles_.has_blocks(a)) continue;
+        std::vector<std::int32_t> counts;
+        std::int64_t next = 0;
+        for (Crossing* c : incoming_[a]) {
+            const std::size_t first = counts.size();
+            md::for_each_column<D>(c->to.box, [&](const md::CellIndex& low) {
+                const std::int32_t* n = &tiles_[c->target].count(low);
+                counts.insert(counts.end(), n, n + c->to.box.extent(D - 1));
+            });
+            c->size =
+                std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(first), counts.end(), std::int64_t{0});
+            c->incoming = std::exchange(next, next + c->size);
+        }
+        tiles_.zone(a).lay_slots(counts);
+    }
+}
+
+// The positions in column k of a move of a block.
+template <int D>
+std::span<const md::Packed<D>> BlockHalo<D>::column(const Crossing& c, std::size_t k) const {
+    const Shown& shown = shown_[c.source - tiles_.on_cpu()];
+    const std::int64_t begin = shown.first[c.columns[k]], end = shown.first[c.columns[k] + c.move.box.extent(D - 1)];
+    return tiles_.zone(tiles_.accelerator_of(c.source)).outgoing().subspan(begin, end - begin);
+}
+
+template <int D>
+md::Packed<D>* BlockHalo<D>::append_columns(const Crossing& c, md::Packed<D>* to) const {
+    for (std::size_t k = 0; k < c.columns.size(); ++k) to = std::ranges::copy(column(c, k), to).out;
+    return to;
+}
+
+// Where the positions of a move to a block go.
+template <int D>
+md::Packed<D>* BlockHalo<D>::incoming(const Crossing& c) {
+    return tiles_.zone(tiles_.accelerator_of(c.target)).incoming().data() + c.incoming;
 }
 
 template <int D>
 void BlockHalo<D>::exchange_positions() {
-    parallel_for(crossings_.size(), [&](std::size_t k) {
-        const Crossing& c = crossings_[k];
-        const md::Packed<D>* source =
-            is_block(c.source) ? tiles_.zone(c.source).outgoing().data() + c.positions_out : nullptr;
-        md::Packed<D>* target = is_block(c.target) ? tiles_.zone(c.target).incoming().data() + c.positions_in : nullptr;
-        if (source && target) {
-            const std::int32_t* n = &incoming_[c.target - tiles_.on_cpu()][c.cells_in];
-            std::copy_n(source, std::accumulate(n, n + c.move.box.cells(), std::int64_t{0}), target);
-        } else if (source) {
-            // The block shows the whole halo; the tile has slots for the part of it in which neighbours may be.
-            md::Tile<D>& tile = tiles_[c.target];
-            md::for_each_cell<D>(c.to.box, [&](const md::CellIndex& cell) {
-                const std::int32_t n = tile.count(cell);
-                if (tile.seen().contains(cell))
-                    copy_shifted(source, n, tile.packed() + tile.run(cell, 1).begin, c.to.shift);
-                source += n;
+    parallel_for(inside_.size(), [&](std::size_t n) {
+        const Crossing& c = inside_[n];
+        if (!c.to_block) {
+            std::size_t k = 0;
+            tiles_[c.target].for_each_run(c.to.box, [&](const auto& run) {
+                copy_shifted(column(c, k++).data(), run.size, tiles_[c.target].packed() + run.begin, c.to.shift);
             });
+        } else if (c.from_block) {
+            append_columns(c, incoming(c));
         } else {
+            md::Packed<D>* to = incoming(c);
             tiles_[c.source].for_each_run(c.move.box, [&](const auto& run) {
-                target = std::copy_n(tiles_[c.source].packed() + run.begin, run.size, target);
+                to = std::copy_n(tiles_[c.source].packed() + run.begin, run.size, to);
             });
         }
     });
+}
+
+template <int D>
+const typename BlockHalo<D>::Crossing& BlockHalo<D>::across(const Move& move) const {
+    return *std::ranges::lower_bound(across_, move, {}, &Crossing::move);
+}
+
+template <int D>
+void BlockHalo<D>::pack(const Move& move, md::Packed<D>* to) const {
+    append_columns(across(move), to);
+}
+
+template <int D>
+void BlockHalo<D>::unpack(const Move& move, const md::Packed<D>* from) {
+    const Crossing& c = across(move);
+    std::copy_n(from, c.size, incoming(c));
+}
+
+template <int D>
+std::int64_t BlockHalo<D>::plan_bytes() const {
+    std::size_t n = (inside_.capacity() + across_.capacity()) * sizeof(Crossing);
+    for (const std::vector<Crossing>* list : {&inside_, &across_})
+        for (const Crossing& c : *list) n += c.columns.capacity() * sizeof(std::int32_t);
+    for (const std::vector<Shown>* list : {&counted_, &shown_})
+        for (const Shown& s : *list)
+            n += s.cells.capacity() * sizeof(std::int32_t) + s.first.capacity() * sizeof(std::int64_t);
+    return static_cast<std::int64_t>(n);
 }
 
 template class BlockHalo<2>;

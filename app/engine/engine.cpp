@@ -112,16 +112,17 @@ void EngineOf<D>::sort() {
     stage_ = Stage::binned;
 }
 
-// blocks(zone) for each block, by a thread that only waits for its accelerator, while the CPU's threads do tiles(t) for
-// each tile.
+// on_zone(zone) for each zone that has blocks, by a thread that only waits for its accelerator, while the CPU's threads
+// do tiles(t) for each tile.
 template <int D>
-template <class Blocks, class OnTiles>
-void EngineOf<D>::at_the_same_time(Blocks blocks, OnTiles tiles) {
+template <class OnZone, class OnTiles>
+void EngineOf<D>::at_the_same_time(OnZone on_zone, OnTiles tiles) {
     const double start = comm::now();
     std::vector<std::future<void>> waiting;
     try {
-        for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
-            waiting.push_back(std::async(std::launch::async, [&, t] { blocks(tiles_.zone(t)); }));
+        for (int a = 0; a < tiles_.accelerators(); ++a)
+            if (tiles_.has_blocks(a))
+                waiting.push_back(std::async(std::launch::async, [&, a] { on_zone(tiles_.zone(a)); }));
     } catch (const std::system_error& e) {
         throw gpu::Error(std::string("no thread can be started that waits for it: ") + e.what(),
                          "allow this user more threads, or use fewer accelerator.devices");
@@ -206,21 +207,23 @@ void EngineOf<D>::force_pass(const PassOptions& options, std::int64_t stop) {
         halo_.start();
         halo_.cross_border();
     }
-    forces_.start_blocks(options);
-    if (!travel) {
-        compute(on_threads_.all);
-    } else if (setup_.overlap == comm::Overlap::full) {
-        compute_with_ghosts(compute);
+    std::vector<int> zones;  // that wait for ghosts
+    for (int a = 0; a < tiles_.accelerators(); ++a)
+        if (tiles_.has_blocks(a)) zones.push_back(a);
+    start_zones(options, zones);
+    if (travel && setup_.overlap == comm::Overlap::full) {
+        compute_with_ghosts(options, std::move(zones), compute);
     } else {
-        {
+        if (travel) {
             const Timed timer(timers_, Phase::ghosts);
             halo_.finish();
         }
+        start_zones(options, zones);
         compute(on_threads_.all);
     }
     {
         const Timed timer(timers_, Phase::accelerator);
-        forces_.finish_blocks();
+        forces_.finish_zones();
     }
     ghosts_current_ = true;
     const bool moved = options.kick == md::Kick::first || options.kick == md::Kick::middle;
@@ -232,11 +235,31 @@ void EngineOf<D>::force_pass(const PassOptions& options, std::int64_t stop) {
     skin_.stepped();
 }
 
-// Computes the inner tiles while ghosts are on their way. Then it computes the tiles at the rim as their ghosts arrive,
-// in batches large enough for all threads.
+// Starts those of the zones whose ghosts have all come, and takes them off the list.
+template <int D>
+void EngineOf<D>::start_zones(const PassOptions& options, std::vector<int>& zones) {
+    std::erase_if(zones, [&](int a) {
+        for (std::size_t t = tiles_.first_of_accelerator(a); t < tiles_.first_of_accelerator(a + 1); ++t)
+            if (!ghosts_current_ && halo_.waits(t)) return false;
+        forces_.start_zone(a, options);
+        return true;
+    });
+}
+
+// Waits for some ghosts; adds the tiles that have all of theirs.
+template <int D>
+void EngineOf<D>::receive_some(std::vector<std::size_t>& ready) {
+    const Timed timer(timers_, Phase::ghosts);
+    if (!halo_.finish_some(ready)) throw std::logic_error("a tile waits for ghosts that no rank sends");
+    std::erase_if(ready, [&](std::size_t t) { return t >= tiles_.on_cpu(); });
+}
+
+// Starts the zones that wait for ghosts as these arrive, because accelerators mostly have more to do than the CPU. Then
+// it computes the inner tiles while ghosts are on their way, and the tiles at the rim as their ghosts arrive, in
+// batches large enough for all threads.
 template <int D>
 template <class Compute>
-void EngineOf<D>::compute_with_ghosts(Compute compute) {
+void EngineOf<D>::compute_with_ghosts(const PassOptions& options, std::vector<int> zones, Compute compute) {
     const double start = comm::now();
     double computed = 0;
     const auto compute_some = [&](const ThreadSchedule& schedule) {
@@ -244,8 +267,11 @@ void EngineOf<D>::compute_with_ghosts(Compute compute) {
         compute(schedule);
         computed += comm::now() - begin;
     };
+    std::vector<std::size_t> ready;
+    for (const std::size_t t : on_threads_.rim)
+        if (!halo_.waits(t)) ready.push_back(t);
+    for (; !zones.empty(); start_zones(options, zones)) receive_some(ready);
     compute_some(on_threads_.inner);
-    std::vector<std::size_t> ready = halo_.complete();
     const auto threads = static_cast<std::size_t>(omp_get_max_threads());
     double end = start;
     for (std::size_t left = on_threads_.rim.size(); left > 0;) {
@@ -258,8 +284,7 @@ void EngineOf<D>::compute_with_ghosts(Compute compute) {
             else compute_some(schedule);
             continue;
         }
-        const Timed timer(timers_, Phase::ghosts);
-        if (!halo_.finish_some(ready)) throw std::logic_error("a tile waits for ghosts that no rank sends");
+        receive_some(ready);
     }
     const Timed timer(timers_, Phase::ghosts);
     while (halo_.finish_some(ready)) {
@@ -272,7 +297,7 @@ void EngineOf<D>::compute_with_ghosts(Compute compute) {
 template <int D>
 ZoneSeconds EngineOf<D>::take_zone_seconds() {
     seconds_.zones.cpu_busy = stopwatch_.take_busy();
-    seconds_.zones.accelerator = forces_.take_block_seconds();
+    seconds_.zones.accelerator = forces_.take_zone_seconds();
     return std::exchange(seconds_.zones, {});
 }
 

@@ -52,12 +52,14 @@ private:
     enum class Stage { scattered, binned, listed };
 
     void sort();
-    template <class Blocks, class OnTiles>
-    void at_the_same_time(Blocks blocks, OnTiles tiles);
+    template <class OnZone, class OnTiles>
+    void at_the_same_time(OnZone on_zone, OnTiles tiles);
     void assign_to_threads();
     void refill_ghosts();
+    void start_zones(const PassOptions& options, std::vector<int>& zones);
+    void receive_some(std::vector<std::size_t>& ready);
     template <class Compute>
-    void compute_with_ghosts(Compute compute);
+    void compute_with_ghosts(const PassOptions& options, std::vector<int> zones, Compute compute);
     ThreadSchedule to_threads(std::vector<std::size_t> tiles) const;
 
     Timers& timers_;

@@ -32,7 +32,7 @@ void ForcePass<D>::resize() {
     pair_sums_.assign(tiles_.size(), {});
     work_seconds_.assign(tiles_.size(), 0.0);
     for (auto& of_axis : force_) of_axis.assign(tiles_.size(), {});
-    block_seconds_.assign(tiles_.size() - tiles_.on_cpu(), 0.0);
+    zone_seconds_.assign(tiles_.accelerators(), 0.0);
 }
 
 // The same counts and costs that balancing by work goes by; a rebuild's are in it, spread over the steps.
@@ -104,27 +104,36 @@ void ForcePass<D>::compute_tile(std::size_t t, typename md::KernelsOf<D>::Step s
 }
 
 template <int D>
-void ForcePass<D>::start_blocks(const PassOptions& options) {
+void ForcePass<D>::start_zone(int accelerator, const PassOptions& options) {
     keeping_forces_ = options.keep_forces;
-    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
-        tiles_.zone(t).start({options.kick, options.sums, options.keep_forces, options.step});
+    tiles_.zone(accelerator).start({options.kick, options.sums, options.keep_forces, options.step});
 }
 
 template <int D>
-void ForcePass<D>::finish_blocks() {
-    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) {
-        const gpu::ZoneResult result = tiles_.zone(t).finish();
-        results_[t] = result.step;
-        pair_sums_[t] = result.pairs;
-        block_seconds_[t - tiles_.on_cpu()] += result.seconds;
-        for (int a = 0; keeping_forces_ && a < D; ++a) force_[a][t] = tiles_.zone(t).forces(a);
+void ForcePass<D>::finish_zones() {
+    for (int k = 0; k < tiles_.accelerators(); ++k) {
+        if (!tiles_.has_blocks(k)) continue;
+        gpu::Zone<D>& zone = tiles_.zone(k);
+        const std::size_t first = tiles_.first_of_accelerator(k);
+        const gpu::ZoneResult result = zone.finish();
+        results_[first] = result.step;  // of all blocks of the zone
+        pair_sums_[first] = result.pairs;
+        zone_seconds_[k] += result.seconds;
+        for (int a = 0; keeping_forces_ && a < D; ++a) {
+            const std::vector<std::int64_t> all = zone.forces(a);
+            auto next = all.begin();
+            for (std::size_t t = first; t < tiles_.first_of_accelerator(k + 1); ++t) {
+                const auto begin = std::exchange(next, next + tiles_.particles(t));
+                force_[a][t].assign(begin, next);
+            }
+        }
     }
 }
 
 template <int D>
-double ForcePass<D>::take_block_seconds() {
+double ForcePass<D>::take_zone_seconds() {
     double longest = 0;
-    for (double& s : block_seconds_) longest = std::max(longest, std::exchange(s, 0.0));
+    for (double& s : zone_seconds_) longest = std::max(longest, std::exchange(s, 0.0));
     return longest;
 }
 
@@ -158,7 +167,8 @@ void ForcePass<D>::thermalise(std::int64_t step) {
             return md::vec<D>([&](int a) { return after[a] - before[a]; });
         });
     });
-    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) heat[t] = tiles_.zone(t).change_velocities(change);
+    for (int a = 0; a < tiles_.accelerators(); ++a)
+        if (tiles_.has_blocks(a)) given_.heat += tiles_.zone(a).change_velocities(change);
     for (const md::Int128 h : heat) given_.heat += h;
 }
 

@@ -40,11 +40,11 @@ public:
     md::Given given() const;
     void set_given(const md::Given& given);
 
-    /// Has the accelerators start a pass over their blocks, and waits for it.
-    void start_blocks(const PassOptions& options);
-    void finish_blocks();
+    /// Has an accelerator start a pass over its blocks, and waits for all that have blocks.
+    void start_zone(int accelerator, const PassOptions& options);
+    void finish_zones();
     /// Seconds since the last call that the accelerator that worked longest was at work.
-    double take_block_seconds();
+    double take_zone_seconds();
 
     /// Largest displacement of this rank's particles since the last rebuild, and the first fault of the last pass.
     md::StepResult worst() const;
@@ -61,13 +61,13 @@ private:
 
     const Setup& setup_;
     Tiles<D>& tiles_;
-    std::vector<md::StepResult> results_;  // by tile, as the others
+    std::vector<md::StepResult> results_;  // by tile, as the others; of a zone with its first block
     std::vector<md::PairSums> pair_sums_;
     std::array<std::vector<std::vector<std::int64_t>>, D> force_;  // quanta, by axis
-    std::vector<double> block_seconds_;                            // by block
+    std::vector<double> zone_seconds_;                             // by accelerator
     std::vector<double> work_seconds_;                             // by tile
     md::Given given_;              // to this rank's particles; on rank 0 also all of before a restart
-    bool keeping_forces_ = false;  // of the blocks at work
+    bool keeping_forces_ = false;  // of the zones at work
 };
 
 }  // namespace app

@@ -60,24 +60,14 @@ void Halo<D>::plan(const balance::Decomposition& decomposition) {
         halo_owners_[t].push_back(m.source);
         return t;
     };
-    const auto is_block = [&](balance::TileId id) { return tiles_.place_of(id) >= tiles_.on_cpu(); };
-    const auto touches_block = [&](const Move& m) { return is_block(m.source) || is_block(m.target); };
-    std::vector<Move> across;
-    for (const Move& m : counted.local) {
-        const std::size_t t = add_owner(m);
-        (touches_block(m) ? across : counted_.local[t]).push_back(m);
-    }
+    blocks_.plan(counted, seen);
+    for (const Move& m : counted.local) counted_.local[add_owner(m)].push_back(m);
     for (const Move& m : seen.local)
-        if (!touches_block(m)) seen_.local[tiles_.place_of(m.target)].push_back(m);
-    blocks_.plan(across);
+        if (!is_block(m.source) && !is_block(m.target)) seen_.local[tiles_.place_of(m.target)].push_back(m);
     counted_.links = std::move(counted.links);
     seen_.links = std::move(seen.links);
-    for (const balance::PeerMoves<Move>& link : counted_.links) {
+    for (const balance::PeerMoves<Move>& link : counted_.links)
         for (const Move& m : link.incoming) add_owner(m);
-        for (const Move& m : link.outgoing)
-            if (is_block(m.source))
-                throw std::logic_error("a block of an accelerator lies beside another rank's cells");
-    }
     for (const balance::PeerMoves<Move>& link : seen_.links)
         for (const Move& m : link.incoming) remote_[tiles_.place_of(m.target)] = true;
     counts_.lay_out(std::span(std::as_const(counted_.links)), cells_of, cells_of);
@@ -108,6 +98,21 @@ void Halo<D>::emigrate() {
             emigrants[t].push_back({halo_owners_[t][k], p});
         });
     });
+    for (int a = 0; a < tiles_.accelerators(); ++a) {
+        // A zone does not tell which of its blocks a particle has left. All of them see the same owner there.
+        std::vector<md::HaloBox> boxes;
+        std::vector<balance::TileId> owners;
+        const std::size_t first = tiles_.first_of_accelerator(a), end = tiles_.first_of_accelerator(a + 1);
+        for (std::size_t t = first; t < end; ++t) {
+            boxes.insert(boxes.end(), halo_boxes_[t].begin(), halo_boxes_[t].end());
+            owners.insert(owners.end(), halo_owners_[t].begin(), halo_owners_[t].end());
+        }
+        for (md::Particle<D> p : tiles_.zone(a).take_emigrants()) {
+            const int k = md::holder_of(p, boxes, setup_.domain.axis);
+            for (int axis = 0; axis < D; ++axis) p.x[axis] -= boxes[k].shift[axis];
+            emigrants[first].push_back({owners[k], p});
+        }
+    }
     // The records to one rank, and the number of records from it. The links are those of the halo.
     struct Parcel {
         std::vector<Emigrant> sent;
@@ -121,16 +126,18 @@ void Halo<D>::emigrate() {
         to_rank[rank] = &parcels[l];
         links.push_back({rank, {&parcels[l]}, {&parcels[l]}});
     }
-    std::vector<std::vector<md::Particle<D>>> to_blocks(tiles_.size() - tiles_.on_cpu());
+    std::vector<std::vector<md::Particle<D>>> to_blocks(tiles_.size());
+    const auto insert = [&](const Emigrant& e) {
+        const std::size_t t = tiles_.place_of(e.target);
+        if (t < tiles_.on_cpu()) tiles_[t].insert({&e.particle, 1});
+        else to_blocks[t].push_back(e.particle);
+    };
     for (const auto& of_tile : emigrants)
         for (const Emigrant& e : of_tile) {
             const int rank = tiles_.hosts().member_of(e.target.process);
             if (rank != tiles_.comm().rank()) to_rank.at(rank)->sent.push_back(e);
-            else if (const std::size_t t = tiles_.place_of(e.target); t < tiles_.on_cpu())
-                tiles_[t].insert({&e.particle, 1});
-            else to_blocks[t - tiles_.on_cpu()].push_back(e.particle);
+            else insert(e);
         }
-    emigrate_from_blocks(to_blocks);
     balance::Transfer<Parcel*, std::int64_t> sizes(make_channel(setup_, tiles_.comm(), "emigrant_counts", &traffic_));
     const auto one = [](Parcel*) { return std::size_t{1}; };
     sizes.lay_out(std::span(std::as_const(links)), one, one);
@@ -143,24 +150,9 @@ void Halo<D>::emigrate() {
         [](Parcel* p) { return static_cast<std::size_t>(p->received); });
     records.start(balance::SerialLoop{},
                   [](Parcel* p, Emigrant* to) { std::copy(p->sent.begin(), p->sent.end(), to); });
-    records.finish(balance::SerialLoop{}, [&](Parcel* p, const Emigrant* from) {
-        for (std::int64_t i = 0; i < p->received; ++i)
-            tiles_[tiles_.place_of(from[i].target)].insert({&from[i].particle, 1});
-    });
-}
-
-// Their particles stay on this rank: blocks lie inside its cells. to_blocks: what comes to each from the tiles.
-template <int D>
-void Halo<D>::emigrate_from_blocks(std::vector<std::vector<md::Particle<D>>>& to_blocks) {
-    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
-        for (md::Particle<D> p : tiles_.zone(t).take_emigrants()) {
-            const int k = md::holder_of(p, halo_boxes_[t], setup_.domain.axis);
-            for (int a = 0; a < D; ++a) p.x[a] -= halo_boxes_[t][k].shift[a];
-            const std::size_t target = tiles_.place_of(halo_owners_[t][k]);
-            if (target < tiles_.on_cpu()) tiles_[target].insert({&p, 1});
-            else to_blocks[target - tiles_.on_cpu()].push_back(p);
-        }
-    for (std::size_t b = 0; b < to_blocks.size(); ++b) tiles_.insert(tiles_.on_cpu() + b, to_blocks[b]);
+    records.finish(balance::SerialLoop{},
+                   [&](Parcel* p, const Emigrant* from) { std::for_each_n(from, p->received, insert); });
+    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) tiles_.insert(t, to_blocks[t]);
 }
 
 template <int D>
@@ -172,12 +164,13 @@ void Halo<D>::lay_slots() {
 template <int D>
 void Halo<D>::copy_counts() {
     constexpr int up = D - 1;
+    blocks_.take_counts();
     counts_.start(on_all_threads, [&](const Move& m, std::int32_t* to) {
         const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
         md::for_each_column<D>(
             m.box, [&](const md::CellIndex& c) { to = std::copy_n(&source.count(c), m.box.extent(up), to); });
     });
-    parallel_for(tiles_.on_cpu(), [&](std::size_t t) {
+    parallel_for(tiles_.size(), [&](std::size_t t) {
         for (const Move& m : counted_.local[t]) {
             const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
             const balance::Box to = in_target_coordinates<D>(setup_.domain, m).box;
@@ -188,7 +181,6 @@ void Halo<D>::copy_counts() {
             });
         }
     });
-    blocks_.exchange_counts();
     counts_.finish(on_all_threads, [&](const Move& m, const std::int32_t* from) {
         md::Tile<D>& target = tiles_[tiles_.place_of(m.target)];
         const balance::Box to = in_target_coordinates<D>(setup_.domain, m).box;
@@ -251,6 +243,7 @@ template <int D>
 void Halo<D>::start() {
     missing_ = due_;
     positions_.start(on_all_threads, [&](const Move& m, md::Packed<D>* to) {
+        if (is_block(m.source)) return blocks_.pack(m, to);
         const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
         source.for_each_run(m.box,
                             [&](const auto& run) { to = std::copy_n(source.packed() + run.begin, run.size, to); });
@@ -259,6 +252,7 @@ void Halo<D>::start() {
 
 template <int D>
 void Halo<D>::unpack(const Move& m, const md::Packed<D>* from) {
+    if (is_block(m.target)) return blocks_.unpack(m, from);
     md::Tile<D>& target = tiles_[tiles_.place_of(m.target)];
     const TargetView<D> to = in_target_coordinates<D>(setup_.domain, m);
     target.for_each_run(to.box, [&](const auto& run) {
@@ -270,14 +264,7 @@ void Halo<D>::unpack(const Move& m, const md::Packed<D>* from) {
 template <int D>
 void Halo<D>::finish() {
     positions_.finish(on_all_threads, [&](const Move& m, const md::Packed<D>* from) { unpack(m, from); });
-}
-
-template <int D>
-std::vector<std::size_t> Halo<D>::complete() const {
-    std::vector<std::size_t> tiles;
-    for (std::size_t t = 0; t < tiles_.on_cpu(); ++t)
-        if (remote_[t] && due_[t] == 0) tiles.push_back(t);
-    return tiles;
+    missing_.assign(tiles_.size(), 0);
 }
 
 template <int D>

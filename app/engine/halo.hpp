@@ -41,14 +41,14 @@ public:
     void start();
     /// Waits for the ghosts from other ranks and puts them into place.
     void finish();
-    /// The same for some of them; adds the tiles that have got their last ones to `tiles`. false: there was nothing
-    /// left, and all is finished.
+    /// The same for some of them; adds the tiles and blocks that have got their last ones to `tiles`. false: there was
+    /// nothing left, and all is finished.
     bool finish_some(std::vector<std::size_t>& tiles);
-    /// Tiles with neighbours on other ranks that get no ghost from there at this time: their cells are empty.
-    std::vector<std::size_t> complete() const;
+    /// Whether a tile or block waits for ghosts from other ranks.
+    bool waits(std::size_t t) const { return missing_[t] > 0; }
     /// Copies the ghosts of tile t that other tiles of this rank own.
     void fill_from_this_rank(std::size_t t);
-    /// Copies ghosts between the tiles and the blocks of this rank, which must not be at work.
+    /// Copies ghosts between the tiles and the blocks of this rank, and between its blocks, which must not be at work.
     void cross_border() { blocks_.exchange_positions(); }
 
     /// Has tile t ghosts from other ranks?
@@ -61,7 +61,7 @@ public:
 private:
     void copy_counts();
     void unpack(const balance::Move& m, const md::Packed<D>* from);
-    void emigrate_from_blocks(std::vector<std::vector<md::Particle<D>>>& to_blocks);
+    bool is_block(balance::TileId id) const { return tiles_.place_of(id) >= tiles_.on_cpu(); }
 
     const Setup& setup_;
     Tiles<D>& tiles_;

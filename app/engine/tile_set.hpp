@@ -4,6 +4,7 @@
 //
 // A block that an accelerator computes is a tile too, behind the tiles of the CPU.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,8 +23,14 @@ public:
     std::size_t size() const { return boxes_.size(); }
     /// Tiles [0, on_cpu()) are computed by the CPU's threads, those behind them by accelerators.
     std::size_t on_cpu() const { return size() - accelerator_.size(); }
-    /// The accelerator of this rank with the block at place t >= on_cpu().
+    /// The accelerator of this rank with the block at place t >= on_cpu(), and the block's place among those of the
+    /// accelerator.
     int accelerator_of(std::size_t t) const { return accelerator_[t - on_cpu()]; }
+    std::size_t block_of(std::size_t t) const { return t - first_of_accelerator(accelerator_of(t)); }
+    /// Place of the first block of an accelerator.
+    std::size_t first_of_accelerator(int a) const {
+        return on_cpu() + static_cast<std::size_t>(std::ranges::lower_bound(accelerator_, a) - accelerator_.begin());
+    }
     /// Cells of a tile.
     const balance::Box& box(std::size_t t) const { return boxes_[t]; }
 

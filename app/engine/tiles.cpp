@@ -15,16 +15,6 @@
 namespace app {
 namespace {
 
-// Particles in each cell of a block and its halo.
-template <int D>
-void take_counts(md::Tile<D>& tile, gpu::Zone<D>& zone) {
-    const std::vector<std::int32_t> counts = zone.counts();
-    const balance::Box& b = tile.box();
-    const md::CellIndex lowest{b.lower[0] - tile.halo(), b.lower[1] - tile.halo(),
-                               D == 2 ? 0 : b.lower[2] - tile.halo()};
-    std::copy(counts.begin(), counts.end(), &tile.count(lowest));
-}
-
 template <int D>
 std::vector<std::int32_t> own_counts(const md::Tile<D>& tile) {
     std::vector<std::int32_t> all;
@@ -34,6 +24,15 @@ std::vector<std::int32_t> own_counts(const md::Tile<D>& tile) {
         all.insert(all.end(), n, n + b.extent(D - 1));
     });
     return all;
+}
+
+template <int D>
+void put_own_counts(md::Tile<D>& tile, const std::vector<std::int32_t>& counts) {
+    const std::int32_t* next = counts.data();
+    md::for_each_column<D>(tile.box(), [&](const md::CellIndex& c) {
+        std::copy_n(next, tile.box().extent(D - 1), &tile.count(c));
+        next += tile.box().extent(D - 1);
+    });
 }
 
 }  // namespace
@@ -69,16 +68,26 @@ std::vector<md::Tile<D>> Tiles<D>::replace(const balance::Decomposition& next) {
 template <int D>
 void Tiles<D>::insert(std::size_t t, std::span<const md::Particle<D>> particles) {
     if (t < on_cpu()) tiles_[t].insert(particles);
-    else if (!particles.empty()) zone(t).insert(particles);
+    else if (!particles.empty()) zone(accelerator_of(t)).insert(particles);
+}
+
+template <int D>
+std::vector<balance::Box> Tiles<D>::blocks(int accelerator) const {
+    std::vector<balance::Box> all;
+    for (std::size_t t = on_cpu(); t < size(); ++t)
+        if (accelerator_of(t) == accelerator) all.push_back(box(t));
+    return all;
 }
 
 template <int D>
 void Tiles<D>::copy_blocks() {
-    for (std::size_t t = on_cpu(); t < size(); ++t) {
-        md::Tile<D>& tile = tiles_[t];
-        tile.clear();
-        tile.insert(zone(t).particles());
-        take_counts(tile, zone(t));
+    std::vector<md::Particle<D>> all;
+    for (std::size_t t = on_cpu(), first = 0; t < size(); ++t) {
+        if (block_of(t) == 0) all = zone(accelerator_of(t)).particles(), first = 0;
+        const auto n = static_cast<std::size_t>(particles(t));
+        tiles_[t].clear();
+        tiles_[t].insert(std::span(all).subspan(std::exchange(first, first + n), n));
+        put_own_counts(tiles_[t], block_counts(t));
     }
 }
 
@@ -89,16 +98,24 @@ void Tiles<D>::drop_copies() {
 
 template <int D>
 void Tiles<D>::reshape_zones(const balance::Decomposition& next) {
-    const std::span<const balance::Box> blocks = next.zones().of(comm().rank());
-    md::TileScratch scratch;
-    for (std::size_t t = on_cpu(); t < size(); ++t) {
-        const std::size_t a = accelerator_of(t);
-        tiles_[t].clear();
-        tiles_[t].insert(zone(t).set_block(a < blocks.size() ? blocks[a] : balance::Box{{0, 0, 0}, {0, 0, 1}}, {}));
-        tiles_[t].sort(*setup_.kernels, scratch);
+    const std::span<const balance::ZoneBlock> blocks = next.zones().of(comm().rank());
+    for (std::size_t t = on_cpu(); t < size(); ++t) tiles_[t].clear();
+    for (int a = 0; a < accelerators(); ++a) {
+        std::vector<balance::Box> boxes;
+        for (const balance::ZoneBlock& b : blocks)
+            if (b.accelerator == a) boxes.push_back(b.box);
+        std::vector<std::vector<md::Particle<D>>> leavers(size());
+        for (const md::Particle<D>& p : zone(a).set_blocks(boxes, {})) {
+            md::CellIndex cell{};
+            for (int k = 0; k < D; ++k) cell[k] = setup_.domain.axis[k].cell_of(p.x[k]);
+            std::size_t t = first_of_accelerator(a);
+            while (!box(t).contains(cell)) ++t;
+            leavers[t].push_back(p);
+        }
+        for (std::size_t t = on_cpu(); t < size(); ++t) tiles_[t].insert(leavers[t]);
     }
-    // Those that had no block.
-    for (std::size_t a = 0; a < blocks.size(); ++a) zones_[a]->set_block(blocks[a], {});
+    md::TileScratch scratch;
+    for (std::size_t t = on_cpu(); t < size(); ++t) tiles_[t].sort(*setup_.kernels, scratch);
 }
 
 template <int D>
@@ -157,15 +174,8 @@ std::vector<std::int32_t> Tiles<D>::counts(std::size_t t) const {
 }
 
 template <int D>
-md::Tile<D> Tiles<D>::counted_block(std::size_t t) const {
-    md::Tile<D> tile(setup_.domain, box(t), setup_.halo, setup_.reach);
-    take_counts(tile, *zones_[accelerator_of(t)]);
-    return tile;
-}
-
-template <int D>
 std::vector<std::int32_t> Tiles<D>::block_counts(std::size_t t) const {
-    return own_counts(counted_block(t));
+    return zones_[accelerator_of(t)]->counts(block_of(t));
 }
 
 namespace {
@@ -189,7 +199,11 @@ template <int D>
 std::vector<balance::CellCounts> Tiles<D>::cell_counts() const {
     std::vector<std::vector<balance::CellCounts>> by_tile(size());
     parallel_for(on_cpu(), [&](std::size_t t) { by_tile[t] = counts_around(tiles_[t]); });
-    for (std::size_t t = on_cpu(); t < size(); ++t) by_tile[t] = counts_around(counted_block(t));
+    for (std::size_t t = on_cpu(); t < size(); ++t) {
+        md::Tile<D> block = tiles_[t];
+        put_own_counts(block, block_counts(t));
+        by_tile[t] = counts_around(block);
+    }
     std::vector<balance::CellCounts> all;
     for (const auto& v : by_tile) all.insert(all.end(), v.begin(), v.end());
     return all;
@@ -197,7 +211,7 @@ std::vector<balance::CellCounts> Tiles<D>::cell_counts() const {
 
 template <int D>
 std::vector<std::int64_t> Tiles<D>::cell_neighbours() {
-    std::vector<std::vector<std::int64_t>> by_tile(size());
+    std::vector<std::vector<std::int64_t>> by_tile(on_cpu());
     parallel_for(on_cpu(), [&](std::size_t t) {
         std::vector<std::int32_t> within(tiles_[t].size());
         md::kernels_of<D>(*setup_.kernels).neighbours(tiles_[t].lists(), setup_.potential.cutoff, within.data());
@@ -208,9 +222,13 @@ std::vector<std::int64_t> Tiles<D>::cell_neighbours() {
             by_tile[t].push_back(sum);
         }
     });
-    for (std::size_t t = on_cpu(); t < size(); ++t) by_tile[t] = zone(t).cell_neighbours();
     std::vector<std::int64_t> all;
     for (const auto& v : by_tile) all.insert(all.end(), v.begin(), v.end());
+    for (int a = 0; a < accelerators(); ++a)
+        if (has_blocks(a)) {
+            const std::vector<std::int64_t> of_blocks = zone(a).cell_neighbours();
+            all.insert(all.end(), of_blocks.begin(), of_blocks.end());
+        }
     return all;
 }
 

@@ -2,9 +2,9 @@
 // Storage of the tiles of this rank and of the particles in them. Particles and positions travel between tiles in
 // halo.hpp, block_halo.hpp and migration.hpp. Forces are computed in force_pass.hpp.
 //
-// A tile that an accelerator computes is a block. A gpu::Zone stores the particles of a block. Each block also has an
-// md::Tile in the memory of the CPU, for copies of these particles. The md::Tile is empty, except while a caller reads
-// the whole state.
+// A tile that an accelerator computes is a block. The gpu::Zone of an accelerator stores the particles of its blocks.
+// Each block also has an md::Tile in the memory of the CPU, for copies of these particles. That md::Tile has the counts
+// of the block's halo and of the cells that others see. It holds particles only while a caller reads the whole state.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -29,9 +29,14 @@ public:
     auto end() const { return tiles_.end(); }
     /// Accelerators of this rank, whether they have a block or not.
     int accelerators() const { return static_cast<int>(zones_.size()); }
-    /// The zone of the block at place t >= on_cpu().
-    gpu::Zone<D>& zone(std::size_t t) { return *zones_[accelerator_of(t)]; }
-    const gpu::Zone<D>& zone(std::size_t t) const { return *zones_[accelerator_of(t)]; }
+    /// The zone of an accelerator.
+    gpu::Zone<D>& zone(int accelerator) { return *zones_[accelerator]; }
+    const gpu::Zone<D>& zone(int accelerator) const { return *zones_[accelerator]; }
+    bool has_blocks(int accelerator) const {
+        return first_of_accelerator(accelerator) < first_of_accelerator(accelerator + 1);
+    }
+    /// The blocks of an accelerator.
+    std::vector<balance::Box> blocks(int accelerator) const;
 
     /// Adds particles that lie in the cells of tile t, to the md::Tile or to the zone of a block.
     void insert(std::size_t t, std::span<const md::Particle<D>> particles);
@@ -39,8 +44,8 @@ public:
     void copy_blocks();
     /// Empties these copies.
     void drop_copies();
-    /// Gives the zones the blocks of `next`. A zone keeps the particles in its new block. All its other particles go to
-    /// the md::Tile of the old block, sorted. Call it before replace().
+    /// Gives the zones the blocks of `next`. A zone keeps the particles in its new blocks. All its other particles go
+    /// to the md::Tiles of the old blocks, sorted. Call it before replace().
     void reshape_zones(const balance::Decomposition& next);
 
     /// Makes the tiles of a new decomposition. A tile with the cells of an old tile takes over its content. Other tiles
@@ -55,7 +60,9 @@ public:
     void reverse();
 
     using TileSet::particles;
-    std::int64_t particles(std::size_t t) const override { return t < on_cpu() ? tiles_[t].size() : zone(t).size(); }
+    std::int64_t particles(std::size_t t) const override {
+        return t < on_cpu() ? tiles_[t].size() : zone(accelerator_of(t)).size(block_of(t));
+    }
     md::Particle<3> particle(std::size_t t, std::int64_t own) const override;
     std::vector<std::int32_t> counts(std::size_t t) const override;
     std::vector<std::int32_t> block_counts(std::size_t t) const override;
@@ -67,9 +74,6 @@ public:
     std::int64_t bytes() const override;
 
 private:
-    /// A tile without particles that has the counts of a block and its halo.
-    md::Tile<D> counted_block(std::size_t t) const;
-
     std::vector<md::Tile<D>> tiles_;
     std::vector<std::unique_ptr<gpu::Zone<D>>> zones_;  // by accelerator
 };

@@ -171,8 +171,7 @@ BoxIndex Decomposition::bounds() const {
         std::vector<Box> own(known_.of(i).begin(), known_.of(i).end());
         const std::int64_t p = known_.processes[i];
         if (const int rank = rank_of(p); p + 1 == processes_of(rank).end)
-            for (const Box& block : zones_.of(rank))
-                if (!block.empty()) own.push_back(block);
+            for (const ZoneBlock& block : zones_.of(rank)) own.push_back(block.box);
         bounds.push_back(own.empty() ? Box{{0, 0, 0}, {0, 0, 0}} : bounds_of(own));
         if (!own.empty()) some.push_back(bounds.back());
     }
@@ -186,10 +185,10 @@ const Decomposition::Tiles& Decomposition::of(std::int64_t process) const {
 
 Decomposition::Tiles Decomposition::cut(std::int64_t process) const {
     const int rank = rank_of(process);
-    const std::span<const Box> blocks = zones_.of(rank), own = boxes_of(process);
+    const std::span<const ZoneBlock> blocks = zones_.of(rank);
+    const std::span<const Box> own = boxes_of(process);
     Region cells = joined({own.begin(), own.end()});
-    for (const Box& block : blocks)
-        if (!block.empty()) cells = without(cells, block);
+    for (const ZoneBlock& block : blocks) cells = without(cells, block.box);
     std::vector<Box> tiles;
     for (const Box& box : cells) {
         const std::vector<Box> pieces = split_into_tiles(box, tile_);
@@ -197,10 +196,10 @@ Decomposition::Tiles Decomposition::cut(std::int64_t process) const {
     }
     const int on_cpu = static_cast<int>(tiles.size());
     std::vector<int> accelerator;
-    for (std::size_t a = 0; process + 1 == processes_of(rank).end && a < blocks.size(); ++a)
-        if (!blocks[a].empty()) {
-            tiles.push_back(blocks[a]);
-            accelerator.push_back(static_cast<int>(a));
+    if (process + 1 == processes_of(rank).end)
+        for (const ZoneBlock& block : blocks) {
+            tiles.push_back(block.box);
+            accelerator.push_back(block.accelerator);
         }
     return {BoxIndex(bounds_.boxes()[place_of(process)], std::move(tiles)), on_cpu, std::move(accelerator)};
 }

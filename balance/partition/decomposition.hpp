@@ -17,12 +17,18 @@
 
 namespace balance {
 
-/// Blocks of cells that accelerators compute. Rank r has blocks[first[r]] .. blocks[first[r + 1]], one for each of its
-/// accelerators, in cells of its own processes. A block may be empty. Without accelerators, both are empty.
+/// A box of cells that an accelerator of a rank computes, in cells of the rank's processes.
+struct ZoneBlock {
+    Box box;
+    int accelerator = 0;  ///< of the rank's
+    friend bool operator==(const ZoneBlock&, const ZoneBlock&) = default;
+};
+/// The blocks of all accelerators. Rank r has blocks[first[r]] .. blocks[first[r + 1]], in ascending order of its
+/// accelerators. They are disjoint. Without accelerators, both are empty.
 struct Zones {
-    std::vector<Box> blocks;
+    std::vector<ZoneBlock> blocks;
     std::vector<std::int64_t> first;
-    std::span<const Box> of(int rank) const {
+    std::span<const ZoneBlock> of(int rank) const {
         if (first.empty()) return {};
         return std::span(blocks).subspan(first[rank], first[rank + 1] - first[rank]);
     }
@@ -64,8 +70,8 @@ struct TileId {
 };
 
 /// Patches, the processes that own them, the ranks that host the processes, and their tiles. It knows all processes, or
-/// only those around a rank, because a rank asks for no others. The block of an accelerator is one tile. It comes after
-/// all other tiles of its rank and has the name of the rank's last process, for any owner of its cells.
+/// only those around a rank, because a rank asks for no others. Each block of an accelerator is one tile. It comes
+/// after all other tiles of its rank and has the name of the rank's last process, for any owner of its cells.
 ///
 /// The tiles of a process are cut when somebody first asks for them: a rank looks only at processes around its own,
 /// however many there are. So even const functions must not be called by several threads at the same time.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "balance/grid/field.hpp"
@@ -99,24 +100,74 @@ Box largest_box(const CoarseCells& cells) {
     return best;
 }
 
-}  // namespace
-
-ZoneRoom zone_room(const Grid& grid, const Region& region, int width,
-                   const std::function<std::int64_t(const Box&)>& load_of) {
-    const Region inner = inner_part(region, grid, width);
-    if (inner.empty()) return {};
-    const Box block = largest_box(CoarseCells(inner, load_of));
-    return {block, axes_by_length(block)[0]};
+// Faces of cells that two disjoint boxes share, also across periodic ends.
+std::int64_t shared_faces(const Grid& grid, const Box& a, const Box& b) {
+    std::int64_t faces = 0;
+    for (int axis = 0; axis < 3; ++axis)
+        for (const int step : {-1, 1})
+            for_each_image(grid, 1, [&](const std::array<int, 3>& image) {
+                Box next = shifted(b, offset_of(grid, image));
+                next.lower[axis] += step;
+                next.upper[axis] += step;
+                faces += intersection(a, next).cells();
+            });
+    return faces;
 }
 
-std::vector<Box> zone_blocks(const ZoneRoom& room, int border, int accelerators,
-                             std::span<const std::int64_t> strip_loads) {
-    if (border == 0) return std::vector<Box>(accelerators, room.first(0));
+Region in_order_of_contact(const Grid& grid, const Region& region,
+                           const std::function<std::int64_t(const Box&)>& load_of) {
+    using Size = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+    std::vector<Size> left;  // of each box: faces shared with those taken, load, cells; none where it is taken
+    for (const Box& b : region) left.emplace_back(0, load_of(b), b.cells());
+    Region order;
+    while (order.size() < region.size()) {
+        const auto next = std::max_element(left.begin(), left.end()) - left.begin();
+        order.push_back(region[next]);
+        left[next] = {-1, 0, 0};
+        for (std::size_t i = 0; i < left.size(); ++i)
+            if (std::get<0>(left[i]) >= 0) std::get<0>(left[i]) += shared_faces(grid, region[i], order.back());
+    }
+    return order;
+}
+
+}  // namespace
+
+int ZoneRoom::strips_of(std::span<const Box> boxes) {
+    int n = 0;
+    for (const Box& b : boxes) n += b.extent(axes_by_length(b)[0]);
+    return n;
+}
+
+Region ZoneRoom::strips_between(int begin, int end) const {
+    Region found;
+    for (const Box& b : boxes) {
+        const int axis = axes_by_length(b)[0], strips = b.extent(axis);
+        const Box part =
+            slab(b, axis, b.lower[axis] + std::clamp(begin, 0, strips), b.lower[axis] + std::clamp(end, 0, strips));
+        if (!part.empty()) found.push_back(part);
+        begin -= strips;
+        end -= strips;
+    }
+    return found;
+}
+
+ZoneRoom zone_room(const Grid& grid, const Region& region, ZoneReach reach, int width,
+                   const std::function<std::int64_t(const Box&)>& load_of) {
+    if (reach == ZoneReach::border) return {in_order_of_contact(grid, region, load_of)};
+    const Region inner = inner_part(region, grid, width);
+    if (inner.empty()) return {};
+    return {{largest_box(CoarseCells(inner, load_of))}};
+}
+
+std::vector<ZoneBlock> zone_blocks(const ZoneRoom& room, int border, int accelerators,
+                                   std::span<const std::int64_t> strip_loads) {
+    if (border == 0) return {};
     const ChainItems strips{{strip_loads.begin(), strip_loads.begin() + border}, {}};
     const std::vector<std::int64_t> cuts = chain_partition(strips, accelerators);
-    std::vector<Box> blocks;
+    std::vector<ZoneBlock> blocks;
     for (int a = 0; a < accelerators; ++a)
-        blocks.push_back(room.strips_between(static_cast<int>(cuts[a]), static_cast<int>(cuts[a + 1])));
+        for (const Box& box : room.strips_between(static_cast<int>(cuts[a]), static_cast<int>(cuts[a + 1])))
+            blocks.push_back({box, a});
     return blocks;
 }
 

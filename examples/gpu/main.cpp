@@ -98,7 +98,7 @@ public:
               backend, 0, threads,
               {setup_.domain, setup_.halo, setup_.potential, {}, setup_.precision, setup_.limits, setup_.dt})),
           skins_(D, setup_.potential.cutoff, setup_.skin, setup_.widest_skin) {
-        zone_->set_block(setup_.domain.grid().box(), images());
+        zone_->set_blocks({setup_.domain.grid().box()}, images());
         make_particles<D>(problem.system, setup_.domain, [&](const Particles<D>& some) { zone_->insert(some); });
     }
 

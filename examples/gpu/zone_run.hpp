@@ -63,24 +63,25 @@ public:
 private:
     balance::Decomposition decomposition() const {
         balance::Zones zones;
-        if (room_) zones = {balance::zone_blocks(*room_, border_, 1, loads_), {0, 1}};
+        if (room_) zones.blocks = balance::zone_blocks(*room_, border_, 1, loads_);
+        if (room_) zones.first = {0, std::ssize(zones.blocks)};
         return {grid_, balance::one_box_each({grid_.box()}), balance::Hosts(1, 1), tile_, zones};
     }
 
     // What the cells in each strip usually cost.
     void measure() {
         if (!room_)
-            room_ = balance::zone_room(grid_, {grid_.box()}, engine_->setup().halo,
+            room_ = balance::zone_room(grid_, {grid_.box()}, balance::ZoneReach::border, engine_->setup().halo,
                                        [](const balance::Box& b) { return b.cells(); });
         loads_.assign(room_->strips(), 0);
+        const int axis = balance::axes_by_length(grid_.box())[0];
         const std::vector<balance::CellCounts> counts = engine_->tiles().cell_counts();
         const balance::CellCounts* c = counts.data();
         for (std::size_t t = 0; t < engine_->tiles().size(); ++t) {
             const balance::Box& b = engine_->tiles().box(t);
             for (int x = b.lower[0]; x < b.upper[0]; ++x)
                 for (int y = b.lower[1]; y < b.upper[1]; ++y, ++c)
-                    loads_[(room_->axis == 0 ? x : y) - room_->block.lower[room_->axis]] +=
-                        2 + c->n * (15 + std::int64_t{6} * c->n3 / 10);
+                    loads_[axis == 0 ? x : y] += 2 + c->n * (15 + std::int64_t{6} * c->n3 / 10);
         }
         total_ = std::accumulate(loads_.begin(), loads_.end(), std::int64_t{0});
     }

@@ -84,9 +84,10 @@ public:
         cudaFreeHost(p);
     }
     std::int64_t bytes() const { return bytes_; }
+    std::int64_t copied() const { return copied_; }
 
-    void to_device(void* to, const void* from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyHostToDevice); }
-    void to_host(void* to, const void* from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyDeviceToHost); }
+    void to_device(void* to, const void* from, std::size_t bytes) { cross(to, from, bytes, cudaMemcpyHostToDevice); }
+    void to_host(void* to, const void* from, std::size_t bytes) { cross(to, from, bytes, cudaMemcpyDeviceToHost); }
     void copy(void* to, const void* from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyDeviceToDevice); }
     void clear(void* to, std::size_t bytes) {
         if (bytes == 0) return;
@@ -121,6 +122,10 @@ private:
         use();
         STEELYARD_CHECK_CUDA(cudaEventRecord(event, stream_));
     }
+    void cross(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+        copied_ += static_cast<std::int64_t>(bytes);
+        copy(to, from, bytes, kind);
+    }
     void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
         if (bytes == 0) return;
         use();
@@ -130,7 +135,7 @@ private:
     int number_;
     cudaStream_t stream_ = nullptr;
     cudaEvent_t started_ = nullptr, stopped_ = nullptr, done_ = nullptr;
-    std::int64_t bytes_ = 0;
+    std::int64_t bytes_ = 0, copied_ = 0;
     std::unordered_map<void*, std::size_t> sizes_;
 };
 

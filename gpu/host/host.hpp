@@ -39,8 +39,10 @@ public:
     void release_shared(void* p) { release(p); }
     std::int64_t bytes() const { return bytes_; }
 
-    void to_device(void* to, const void* from, std::size_t bytes) { copy(to, from, bytes); }
-    void to_host(void* to, const void* from, std::size_t bytes) { copy(to, from, bytes); }
+    std::int64_t copied() const { return copied_; }
+
+    void to_device(void* to, const void* from, std::size_t bytes) { cross(to, from, bytes); }
+    void to_host(void* to, const void* from, std::size_t bytes) { cross(to, from, bytes); }
     void copy(void* to, const void* from, std::size_t bytes);
     void clear(void* to, std::size_t bytes);
     void start_clock() { started_ = Clock::now(); }  // a thread that has to wake up first is late for the caller too
@@ -74,6 +76,10 @@ private:
         std::uint64_t seed = 0;
     };
 
+    void cross(void* to, const void* from, std::size_t bytes) {
+        copied_ += static_cast<std::int64_t>(bytes);
+        copy(to, from, bytes);
+    }
     void read_clock(Clock::time_point& to);
     void join();
     void enqueue(const Job& job);
@@ -84,7 +90,7 @@ private:
 
     const HostTable& table_;
     const std::uint64_t shuffle_;
-    std::int64_t bytes_ = 0;
+    std::int64_t bytes_ = 0, copied_ = 0;
     std::unordered_map<void*, std::size_t> sizes_;
     Clock::time_point started_, stopped_;
 

@@ -21,30 +21,15 @@ struct Append {
     }
 };
 
-/// Ends of the block on each axis, 2^-26: [lower, upper).
-template <int D>
-struct Extent {
-    std::int64_t lower[D], upper[D];
-
-    HD bool holds(const Particles<D>& particles, std::int64_t i) const {
-        bool all = true;
-        for (int a = 0; a < D; ++a) {
-            const std::int64_t x = particles.x[a][i] >> md::edge_shift;
-            all = all && x >= lower[a] && x < upper[a];
-        }
-        return all;
-    }
-};
-
-/// Lists the particles that lie outside the block.
+/// Lists the particles that lie outside the blocks.
 template <int D>
 struct FindOutside {
     Particles<D> particles;
-    Extent<D> block;
+    Blocks<D> blocks;
     std::int32_t *list, *count;
 
     HD void operator()(std::int64_t i) const {
-        if (!block.holds(particles, i)) list[atomic_next(count)] = static_cast<std::int32_t>(i);
+        if (!blocks.holder_of(particles, i)) list[atomic_next(count)] = static_cast<std::int32_t>(i);
     }
 };
 
@@ -67,13 +52,13 @@ struct TakeListed {
 template <int D>
 struct FindMovers {
     Particles<D> particles;
-    Extent<D> block;
+    Blocks<D> blocks;
     std::int64_t kept;
     std::int32_t *movers, *count;
 
     HD void operator()(std::int64_t k) const {
         const std::int64_t i = kept + k;
-        if (block.holds(particles, i)) movers[atomic_next(count)] = static_cast<std::int32_t>(i);
+        if (blocks.holder_of(particles, i)) movers[atomic_next(count)] = static_cast<std::int32_t>(i);
     }
 };
 struct FindHoles {
@@ -102,22 +87,39 @@ struct FillHoles {
 };
 
 /// The bin of each particle, and its place there. Bins are cells cut into slices, as in a tile. Particles outside the
-/// block are counted in `lost`.
+/// blocks are counted in `lost`.
 template <int D>
 struct FindBins {
     Particles<D> particles;
-    md::KeysArgs<D> args;  ///< of it only edges, cells, per_cell and slices
-    Extent<D> block;
+    Blocks<D> blocks;
+    double per_cell[D];  ///< as in KeysArgs
+    std::int32_t slices;
     std::int32_t *key, *place, *bins;
     std::uint32_t* lost;
 
     HD void operator()(std::int64_t i) const {
-        const bool inside = block.holds(particles, i);
-        if (!inside) atomic_max(lost, std::uint32_t{1});
-        std::int64_t at[D];
-        for (int a = 0; a < D; ++a) at[a] = particles.x[a][i];
-        key[i] = inside ? static_cast<std::int32_t>(md::sorting_key(args, at)) : 0;
+        const Block<D>* block = blocks.holder_of(particles, i);
+        if (block) {
+            key[i] = key_in(*block, i);
+        } else {
+            atomic_max(lost, std::uint32_t{1});
+            key[i] = 0;
+        }
         place[i] = atomic_next(bins + key[i]);
+    }
+
+private:
+    HD std::int32_t key_in(const Block<D>& block, std::int64_t i) const {
+        md::KeysArgs<D> args{};
+        args.slices = slices;
+        std::int64_t at[D];
+        for (int a = 0; a < D; ++a) {
+            args.edges[a] = block.edges[a] + block.cells.halo;
+            args.cells[a] = block.cells.along[a];
+            args.per_cell[a] = per_cell[a];
+            at[a] = particles.x[a][i];
+        }
+        return block.first * slices + static_cast<std::int32_t>(md::sorting_key(args, at));
     }
 };
 

@@ -12,10 +12,9 @@ namespace gpu {
 /// The data of a neighbour search: cells, positions and radius.
 template <int D>
 struct NeighbourSearch {
-    Cells<D> cells;
-    const std::int64_t* edges[D];  ///< edges of the cells, with the halo's, along each axis, 2^-26 lengths
-    std::int64_t reach;            ///< radius of the search, 2^-26 lengths
-    float radius2;                 ///< square of the radius, packed units
+    Blocks<D> blocks;
+    std::int64_t reach;  ///< radius of the search, 2^-26 lengths
+    float radius2;       ///< square of the radius, packed units
     const md::Packed<D>* packed;
     const std::int64_t* x[D];
     const std::int32_t *first_slot, *slot, *cell_of;
@@ -25,19 +24,23 @@ struct NeighbourSearch {
     template <class Use>
     HD void for_each_run(std::int64_t i, Use use) const {
         std::int32_t place[D], low[D], high[D];
-        cells.places(cell_of[i], place);
+        const Block<D>& block = blocks.of_cell(cell_of[i]);
+        const Cells<D>& cells = block.cells;
+        const std::int32_t* first_of_block = first_slot + block.first_with_halo;
+        cells.places(cell_of[i] - block.first, place);
         for (int a = 0; a < D; ++a)
-            cells_in_reach(edges[a], x[a][i] >> md::edge_shift, place[a], cells.with_halo_along(a), low[a], high[a]);
+            cells_in_reach(block.edges[a], x[a][i] >> md::edge_shift, place[a], cells.with_halo_along(a), low[a],
+                           high[a]);
         const std::int32_t height = high[D - 1] - low[D - 1];
         for (std::int32_t c = low[0]; c < high[0]; ++c) {
             place[0] = c;
             place[D - 1] = low[D - 1];
             if constexpr (D == 2) {
-                const std::int32_t* first = first_slot + cells.number(place);
+                const std::int32_t* first = first_of_block + cells.number(place);
                 use(first[0], first[height]);
             } else {
                 for (place[1] = low[1]; place[1] < high[1]; ++place[1]) {
-                    const std::int32_t* first = first_slot + cells.number(place);
+                    const std::int32_t* first = first_of_block + cells.number(place);
                     use(first[0], first[height]);
                 }
             }

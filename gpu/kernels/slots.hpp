@@ -7,16 +7,16 @@
 
 namespace gpu {
 
-/// Particles in the block's cells, among the counts of the block with its halo. `bins` are scanned.
+/// Particles in the blocks' cells, among the counts of the cells with the halos. `bins` are scanned.
 template <int D>
 struct CountCells {
-    Cells<D> cells;
+    Blocks<D> blocks;
     const std::int32_t* bins;
     std::int32_t slices;
     std::int32_t* counts;
 
     HD void operator()(std::int64_t cell) const {
-        counts[cells.with_halo(cell)] = bins[(cell + 1) * slices] - bins[cell * slices];
+        counts[blocks.of_cell(cell).with_halo(cell)] = bins[(cell + 1) * slices] - bins[cell * slices];
     }
 };
 
@@ -35,10 +35,10 @@ struct Scatter {
     HD void operator()(std::int64_t k) const { to[list[k]] = from[k]; }
 };
 
-/// Slots of own particles, and the block's cell of each.
+/// Slots of own particles, and the cell of each.
 template <int D>
 struct LayOwn {
-    Cells<D> cells;
+    Blocks<D> blocks;
     const std::int32_t* bins;  ///< scanned
     std::int32_t slices;
     const std::int32_t* first_slot;  ///< of the cells with the halo
@@ -46,7 +46,7 @@ struct LayOwn {
 
     HD void operator()(std::int64_t cell) const {
         const std::int32_t begin = bins[cell * slices], end = bins[(cell + 1) * slices];
-        const std::int32_t first = first_slot[cells.with_halo(cell)];
+        const std::int32_t first = first_slot[blocks.of_cell(cell).with_halo(cell)];
         for (std::int32_t i = begin; i < end; ++i) {
             slot[i] = first + i - begin;
             cell_of[i] = static_cast<std::int32_t>(cell);

@@ -260,7 +260,7 @@ struct SumExternal {
     }
 };
 
-/// Directed pairs within the cutoff of the particles of one of the block's cells.
+/// Directed pairs within the cutoff of the particles of one of the blocks' cells.
 template <int D>
 struct CountPairs {
     PassView<D> v;

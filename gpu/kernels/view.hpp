@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Views of a zone for kernels. As in a tile, columns of cells run along the last axis, one after the other. Slots count
-// the particles of the block with its halo in that order. Own numbers count those of the block alone.
+// the particles of the first block with its halo in that order, then those of the next block. Own numbers count those
+// of the blocks alone.
 #pragma once
 #include <cstdint>
 
@@ -19,7 +20,7 @@ struct Particles {
     std::int64_t *id, *x[D], *v[D];
 };
 
-/// The cells of a block, by number: column by column; the same with its halo.
+/// The cells of one block, by number: column by column; the same with its halo.
 template <int D>
 struct Cells {
     std::int32_t along[D], halo;  ///< own cells along each axis; width of the halo around them
@@ -53,6 +54,46 @@ struct Cells {
         std::int32_t place[D];
         places(cell, place);
         return number(place);
+    }
+};
+
+/// A block of the zone. Cells of all blocks have numbers, block by block; cells with the halos have others.
+template <int D>
+struct Block {
+    Cells<D> cells;
+    std::int32_t first, first_with_halo;  ///< numbers of its first cells
+    std::int64_t lower[D], upper[D];      ///< its ends on each axis, 2^-26: [lower, upper)
+    const std::int64_t* edges[D];         ///< edges of the cells, with the halo's, along each axis, 2^-26
+
+    HD bool holds(const Particles<D>& particles, std::int64_t i) const {
+        bool all = true;
+        for (int a = 0; a < D; ++a) {
+            const std::int64_t x = particles.x[a][i] >> md::edge_shift;
+            all = all && x >= lower[a] && x < upper[a];
+        }
+        return all;
+    }
+    /// Number, among the cells with the halos, of the cell with this number among those without.
+    HD std::int32_t with_halo(std::int64_t cell) const { return first_with_halo + cells.with_halo(cell - first); }
+};
+
+/// The blocks of a zone.
+template <int D>
+struct Blocks {
+    const Block<D>* all;
+    std::int32_t count;
+
+    /// The block that holds a particle; null: none.
+    HD const Block<D>* holder_of(const Particles<D>& particles, std::int64_t i) const {
+        for (std::int32_t b = 0; b < count; ++b)
+            if (all[b].holds(particles, i)) return all + b;
+        return nullptr;
+    }
+    /// The block with this cell.
+    HD const Block<D>& of_cell(std::int64_t cell) const {
+        std::int32_t b = 0;
+        while (b + 1 < count && all[b + 1].first <= cell) ++b;
+        return all[b];
     }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The border of a zone's block. Outgoing cells are cells of the block whose particles are ghosts of tiles. Incoming
-// cells are cells of the block's halo, whose ghosts come from tiles. This class lists the cells and their slots, and
+// The border of a zone's blocks. Outgoing cells are cells of a block whose particles are ghosts of others. Incoming
+// cells are cells of a block's halo, whose ghosts come from others. This class lists the cells and their slots, and
 // holds the positions that are exchanged.
 #pragma once
 #include <cstdint>
@@ -21,25 +21,28 @@ class ZoneBorder {
 public:
     explicit ZoneBorder(On& on) : on_(on) {}
 
-    /// Lists the cells of the border. Call it when `at` has its block.
+    /// Lists the cells of the border. Call it when `at` has its blocks.
     void set(const BlockBorder<D>& border, const ZoneCells<D, On>& at) {
-        std::vector<std::int32_t> outgoing, incoming, images, sources;
+        std::vector<std::int32_t> seen, outgoing, incoming, images, sources;
         std::vector<md::Packed<D>> incoming_shift, image_shift;
+        for (const balance::Box& box : border.counted)
+            md::for_each_cell<D>(box, [&](const md::CellIndex& c) { seen.push_back(at.number(c)); });
         for (const balance::Box& box : border.outgoing)
             md::for_each_cell<D>(box, [&](const md::CellIndex& c) { outgoing.push_back(at.number(c)); });
         for (const auto& b : border.incoming)
             md::for_each_cell<D>(b.box, [&](const md::CellIndex& c) {
-                incoming.push_back(at.number(c));
+                incoming.push_back(at.number(b.block, c));
                 incoming_shift.push_back(b.shift);
             });
         for (const auto& b : border.images)
             md::for_each_cell<D>(b.box, [&](const md::CellIndex& c) {
-                images.push_back(at.number(c));
+                images.push_back(at.number(b.block, c));
                 image_shift.push_back(b.shift);
                 md::CellIndex from = b.from;
                 for (int a = 0; a < D; ++a) from[a] += c[a] - b.box.lower[a];
                 sources.push_back(at.number(from));
             });
+        counted_ = seen.size();
         outgoing_cells_ = outgoing.size();
         upload(on_, outgoing_list_.cells, outgoing);
         upload(on_, incoming_list_.cells, incoming);
@@ -47,18 +50,19 @@ public:
         upload(on_, images_.cells, images);
         upload(on_, images_.of_cell, image_shift);
         upload(on_, image_sources_.cells, sources);
-        outgoing.insert(outgoing.end(), sources.begin(), sources.end());
-        upload(on_, seen_cells_, outgoing);
-        counts_.assign(outgoing.size(), 0);
+        seen.insert(seen.end(), outgoing.begin(), outgoing.end());
+        seen.insert(seen.end(), sources.begin(), sources.end());
+        upload(on_, seen_cells_, seen);
+        counts_.assign(seen.size(), 0);
     }
-    /// Counts the particles in outgoing cells and in cells that have periodic images. Call it after sorting.
+    /// Counts the particles in counted cells, outgoing cells, and cells that have images. Call it after sorting.
     void count(ZoneCells<D, On>& cells) {
         moving_counts_.resize(seen_cells_.size());
         launch(on_, seen_cells_.size(), Gather{cells.counts().data(), seen_cells_.data(), moving_counts_.data()});
         counts_ = download(on_, moving_counts_);
     }
-    /// Number of particles in each outgoing cell.
-    std::span<const std::int32_t> outgoing_counts() const { return {counts_.data(), outgoing_cells_}; }
+    /// Number of particles in each counted cell.
+    std::span<const std::int32_t> counts() const { return {counts_.data(), counted_}; }
     /// Number of ghosts in the halo. incoming: particles in each incoming cell.
     std::int64_t ghosts(std::span<const std::int32_t> incoming) const {
         std::int64_t n = 0;
@@ -83,7 +87,7 @@ public:
         leaving_.resize(outgoing_list_.slots.size());
     }
 
-    /// Writes the present positions of the ghosts: ghosts from incoming(), and periodic images.
+    /// Writes the present positions of the ghosts: ghosts from incoming(), and images.
     void fill_ghosts(md::Packed<D>* packed) {
         on_.to_device(came_.data(), incoming_.data(), incoming_.size() * sizeof(md::Packed<D>));
         launch(on_, incoming_.size(),
@@ -100,7 +104,7 @@ public:
     std::span<md::Packed<D>> incoming() { return {incoming_.data(), incoming_.size()}; }
 
 private:
-    // Some cells of the block and its halo, and the slots of all particles in these cells.
+    // Some cells of the blocks and their halos, and the slots of all particles in these cells.
     struct CellList {
         explicit CellList(On& on) : cells(on), first(on), slots(on) {}
         Array<On, std::int32_t> cells, first, slots;
@@ -109,7 +113,10 @@ private:
         explicit ShiftedList(On& on) : CellList(on), of_cell(on), shifts(on) {}
         Array<On, md::Packed<D>> of_cell, shifts;
     };
-    std::span<const std::int32_t> image_counts() const { return std::span(counts_).subspan(outgoing_cells_); }
+    std::span<const std::int32_t> outgoing_counts() const { return {counts_.data() + counted_, outgoing_cells_}; }
+    std::span<const std::int32_t> image_counts() const {
+        return std::span(counts_).subspan(counted_ + outgoing_cells_);
+    }
     void scatter(std::span<const std::int32_t> counts, const CellList& list, ZoneCells<D, On>& cells) {
         upload(on_, moving_counts_, std::vector<std::int32_t>(counts.begin(), counts.end()));
         launch(on_, counts.size(), Scatter{moving_counts_.data(), list.cells.data(), cells.counts().data()});
@@ -133,8 +140,8 @@ private:
     }
 
     On& on_;
-    std::size_t outgoing_cells_ = 0;
-    std::vector<std::int32_t> counts_;  // of outgoing cells, then of those that have images
+    std::size_t counted_ = 0, outgoing_cells_ = 0;
+    std::vector<std::int32_t> counts_;  // of counted cells, then of outgoing ones, then of those that have images
     Array<On, std::int32_t> seen_cells_{on_}, moving_counts_{on_};
     CellList outgoing_list_{on_}, image_sources_{on_};
     ShiftedList incoming_list_{on_}, images_{on_};

@@ -41,11 +41,11 @@ public:
             size_ += std::ssize(records_);
         }
     }
-    /// Takes out every particle that lies outside the block.
-    std::vector<md::Particle<D>> take_outside(const Extent<D>& block) {
+    /// Takes out every particle that lies outside the blocks.
+    std::vector<md::Particle<D>> take_outside(const Blocks<D>& blocks) {
         if (size_ == 0) return {};
         on_.clear(count_.data(), 2 * sizeof(std::int32_t));
-        launch(on_, size_, FindOutside<D>{views(), block, numbers().data(), count_.data()});
+        launch(on_, size_, FindOutside<D>{views(), blocks, numbers().data(), count_.data()});
         const std::int64_t outside = download(on_, count_)[0];
         if (outside == 0) return {};
         std::vector<md::Particle<D>> taken(static_cast<std::size_t>(outside));
@@ -55,7 +55,7 @@ public:
             on_.to_host(&taken[first], records_.data(), records_.size() * sizeof(md::Particle<D>));
             on_.wait();
         }
-        close_gaps(block, outside);
+        close_gaps(blocks, outside);
         return taken;
     }
     /// order[i]: the particle that becomes number i.
@@ -86,12 +86,12 @@ private:
     static constexpr std::size_t most_records = 1 << 20;  // particles that are copied at a time
 
     // The particles that stay become the first ones.
-    void close_gaps(const Extent<D>& block, std::int64_t outside) {
+    void close_gaps(const Blocks<D>& blocks, std::int64_t outside) {
         const std::int64_t kept = size_ - outside;
         gaps_.resize(2 * outside);
         std::int32_t *movers = gaps_.data(), *holes = gaps_.data() + outside;
         on_.clear(count_.data(), 2 * sizeof(std::int32_t));
-        launch(on_, outside, FindMovers<D>{views(), block, kept, movers, count_.data()});
+        launch(on_, outside, FindMovers<D>{views(), blocks, kept, movers, count_.data()});
         launch(on_, outside, FindHoles{numbers_.data(), kept, holes, count_.data() + 1});
         launch(on_, outside, FillHoles<D>{views(), movers, holes, count_.data()});
         on_.wait();

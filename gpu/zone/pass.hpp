@@ -43,7 +43,7 @@ public:
         summed_ = pass.sums;
         on_.clear(totals_.data(), sizeof(Totals));
         const PassView<D> seen = view(pass, particles, cells.slot(), rows);
-        const md::Integration<D> integration(arguments(pass, cells.block()), setup_.precision);
+        const md::Integration<D> integration(arguments(pass, cells.boxes()), setup_.precision);
         int kind = md::potential_index(setup_.potential.kind);
         const auto if_named = [&]<template <class, bool> class P>(P<double, true>*) {
             if (kind-- == 0) launch_potential<P>(seen, integration, size);
@@ -92,12 +92,14 @@ public:
     }
 
 private:
-    md::StepArgs arguments(const ZonePassOptions& pass, const balance::Box& block) const {
+    md::StepArgs arguments(const ZonePassOptions& pass, const std::vector<balance::Box>& blocks) const {
         md::StepArgs args{};
         args.dt = setup_.dt;
         args.kick = pass.kick;
         for (int a = 0; a < D; ++a) args.cell[a] = setup_.domain.axis[a].cell_width();
-        setup_.external.tell(args, setup_.domain, block, setup_.halo, pass.step);
+        balance::Box all = blocks.empty() ? balance::Box{} : blocks[0];
+        for (const balance::Box& b : blocks) all = balance::around(all, b);
+        setup_.external.tell(args, setup_.domain, all, setup_.halo, pass.step);
         return args;
     }
     template <class Force>

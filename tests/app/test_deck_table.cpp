@@ -112,7 +112,8 @@ void change(const app::Key& key, const std::string& path) {
                              "plain",
                              "x_upper",
                              "rescale",
-                             "cpu"})
+                             "cpu",
+                             "inner"})
         if (read(key, path, text) && key.text() != before) return;
     FAIL("no other value for " << path);
 }

@@ -150,6 +150,7 @@ def accelerators(draw):
         accelerator__controller=draw.choice(["fixed", "fixed", "cpu_load", "measured_speed"]),
         accelerator__every=draw.randint(1, 10),
         accelerator__devices=draw.choice([1, 1, 2]),
+        accelerator__reach=draw.choice(["border", "border", "inner"]),
         accelerator__threads=draw.choice([1, 2]),
     )
 
@@ -157,7 +158,7 @@ def accelerators(draw):
 def random_part(draw, isas, binaries, grid):
     """How a run, or a part of it between two checkpoints, is computed."""
     keys = dict(grid)
-    for chance, choose in ((0.5, balancing), (0.5, messages), (0.3, accelerators)):
+    for chance, choose in ((0.5, balancing), (0.5, messages), (0.4, accelerators)):
         if draw.random() < chance:
             keys.update(choose(draw))
     if draw.random() < 0.5:

@@ -147,12 +147,12 @@ TEST_CASE(
     "a block of an accelerator is a tile of its own, behind the tiles of its rank, and moves when it changes sides") {
     const Grid grid{{12, 9, 1}, {true, true, false}};
     const Box block{{2, 3, 0}, {4, 7, 1}};
-    const auto with = [&](std::vector<Box> blocks) {
+    const auto with = [&](std::vector<ZoneBlock> blocks) {
         const auto n = static_cast<std::int64_t>(blocks.size());
         return Decomposition(grid, one_box_each(even_partition(grid, 4)), Hosts(4, 2), {3, 3},
                              {std::move(blocks), {0, n, n}});
     };
-    const Decomposition none = with({}), first = with({block, {}}), second = with({{}, block});
+    const Decomposition none = with({}), first = with({{block, 0}}), second = with({{block, 1}});
     for (const Decomposition* d : {&first, &second}) {
         std::int64_t cells = 0;
         for (const int rank : {0, 1})

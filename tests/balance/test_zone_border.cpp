@@ -42,7 +42,7 @@ struct Case {
         return sum;
     }
     ZoneRoom room() const {
-        return zone_room(grid, region, width, [this](const Box& b) { return load_of(b); });
+        return zone_room(grid, region, ZoneReach::inner, width, [this](const Box& b) { return load_of(b); });
     }
     // Whether each cell is the rank's, and no cell of others is near.
     std::vector<bool> inner() const {
@@ -74,7 +74,11 @@ std::pair<std::int64_t, std::int64_t> largest_by_force(const Case& c) {
 
 std::vector<std::int64_t> loads_of_strips(const Case& c, const ZoneRoom& room) {
     std::vector<std::int64_t> loads;
-    for (int s = 0; s < room.strips(); ++s) loads.push_back(c.load_of(room.strips_between(s, s + 1)));
+    for (int s = 0; s < room.strips(); ++s) {
+        const Region strip = room.strips_between(s, s + 1);
+        REQUIRE(strip.size() == 1);
+        loads.push_back(c.load_of(strip[0]));
+    }
     return loads;
 }
 
@@ -87,14 +91,16 @@ TEST_CASE("the room of the accelerators is the largest block that no other rank 
         CAPTURE(seed);
         const ZoneRoom room = c.room();
         const auto [load, cells] = largest_by_force(c);
-        CHECK(room.block.cells() == cells);
-        CHECK(room.block.empty() == (room.strips() == 0));
-        if (room.block.empty()) continue;
+        CHECK(cells_in(room.boxes) == cells);
+        CHECK(room.boxes.empty() == (room.strips() == 0));
+        if (room.boxes.empty()) continue;
         ++found;
-        CHECK(c.load_of(room.block) == load);
+        REQUIRE(room.boxes.size() == 1);
+        const Box& box = room.boxes[0];
+        CHECK(c.load_of(box) == load);
         const std::vector<bool> inner = c.inner();
-        for_each_cell(room.block, [&](int x, int y, int z) { CHECK(inner[c.place(x, y, z)]); });
-        for (int a = 0; a < 3; ++a) CHECK(room.block.extent(a) <= room.block.extent(room.axis));
+        for_each_cell(box, [&](int x, int y, int z) { CHECK(inner[c.place(x, y, z)]); });
+        CHECK(room.strips() == std::max({box.extent(0), box.extent(1), box.extent(2)}));
     }
     CHECK(found > 100);
 }
@@ -102,14 +108,15 @@ TEST_CASE("the room of the accelerators is the largest block that no other rank 
 TEST_CASE("a rank that has the whole grid may give all of it to its accelerators") {
     for (const std::array<int, 3> cells : {std::array{40, 17, 1}, {5, 6, 7}, {1, 1, 1}, {3, 9, 1}}) {
         const Grid grid{cells, {true, true, true}};
-        const ZoneRoom room = zone_room(grid, even_partition(grid, std::min<std::int64_t>(5, grid.box().cells())), 2,
-                                        [](const Box& b) { return b.cells(); });
-        CHECK(room.block == grid.box());
-        CHECK(room.first(room.strips()) == grid.box());
+        const ZoneRoom room = zone_room(grid, even_partition(grid, std::min<std::int64_t>(5, grid.box().cells())),
+                                        ZoneReach::inner, 2, [](const Box& b) { return b.cells(); });
+        CHECK(room.boxes == Region{grid.box()});
+        CHECK(room.first(room.strips()) == Region{grid.box()});
         CHECK(room.strips() == *std::max_element(cells.begin(), cells.end()));
     }
     const Grid grid{{40, 17, 1}, {true, true, true}};
-    CHECK(zone_room(grid, {}, 1, [](const Box& b) { return b.cells(); }).strips() == 0);
+    for (const ZoneReach reach : {ZoneReach::inner, ZoneReach::border})
+        CHECK(zone_room(grid, {}, reach, 1, [](const Box& b) { return b.cells(); }).strips() == 0);
 }
 
 TEST_CASE("ranks of a partition keep their accelerators away from each other") {
@@ -119,39 +126,80 @@ TEST_CASE("ranks of a partition keep their accelerators away from each other") {
         const std::vector<int> owners = owners_of(grid, p);
         for (int rank = 0; rank < 3; ++rank) {
             const Region region(p.boxes.begin() + p.first[rank], p.boxes.begin() + p.first[rank + 1]);
-            const ZoneRoom room = zone_room(grid, region, 1, [](const Box& b) { return b.cells(); });
+            const ZoneRoom room = zone_room(grid, region, ZoneReach::inner, 1, [](const Box& b) { return b.cells(); });
             CAPTURE(seed, rank);
-            for_each_cell(room.block, [&](int x, int y, int z) {
-                CHECK(owners[place_in(grid.box(), x, y, z)] == rank);
-                for_each_around(grid, x, y, z, 1, [&](std::int64_t other) { CHECK(owners[other] == rank); });
-            });
+            for (const Box& box : room.boxes)
+                for_each_cell(box, [&](int x, int y, int z) {
+                    CHECK(owners[place_in(grid.box(), x, y, z)] == rank);
+                    for_each_around(grid, x, y, z, 1, [&](std::int64_t other) { CHECK(owners[other] == rank); });
+                });
         }
+    }
+}
+
+TEST_CASE("a room up to the border holds all cells of the rank, box by box, each touching those before if any does") {
+    for (int seed = 0; seed < 300; ++seed) {
+        const Case c(seed);
+        CAPTURE(seed);
+        const auto load_of = [&](const Box& b) { return c.load_of(b); };
+        const ZoneRoom room = zone_room(c.grid, c.region, ZoneReach::border, c.width, load_of);
+        CHECK(std::is_permutation(room.boxes.begin(), room.boxes.end(), c.region.begin(), c.region.end()));
+        int strips = 0;
+        for (std::size_t k = 0; k < room.boxes.size(); ++k) {
+            const Box& b = room.boxes[k];
+            const int longest = std::max({b.extent(0), b.extent(1), b.extent(2)});
+            CHECK(room.strips_between(strips, strips + longest) == Region{b});
+            strips += longest;
+            const auto faces = [&](const Box& box) {  // shared with the boxes before
+                std::int64_t n = 0;
+                for (std::size_t i = 0; i < k; ++i)
+                    for_each_cell(box, [&](int x, int y, int z) {
+                        for (int a = 0; a < 3; ++a)
+                            for (const int step : {-1, 1}) {
+                                std::array<int, 3> at{x, y, z};
+                                at[a] += step;
+                                if (c.grid.periodic[a] && a < c.grid.dimensions)
+                                    at[a] = (at[a] + c.grid.cells[a]) % c.grid.cells[a];
+                                n += room.boxes[i].contains(at);
+                            }
+                    });
+                return n;
+            };
+            for (std::size_t other = k + 1; other < room.boxes.size(); ++other) {
+                if (k == 0) CHECK(load_of(b) >= load_of(room.boxes[other]));
+                CHECK((faces(b) > 0 || faces(room.boxes[other]) == 0));
+            }
+        }
+        CHECK(room.strips() == strips);
     }
 }
 
 TEST_CASE("blocks of several accelerators are disjoint, in order and of equal load within a strip") {
     for (int seed = 0; seed < 300; ++seed) {
         const Case c(seed);
-        const ZoneRoom room = c.room();
+        const ZoneReach reach = seed % 3 == 0 ? ZoneReach::inner : ZoneReach::border;
+        const ZoneRoom room = zone_room(c.grid, c.region, reach, c.width, [&](const Box& b) { return c.load_of(b); });
         const std::vector<std::int64_t> strips = loads_of_strips(c, room);
         for (int border = 0; border <= room.strips(); ++border)
             for (const int accelerators : {1, 2, 3, 5}) {
                 CAPTURE(seed, border, accelerators);
-                const std::vector<Box> blocks = zone_blocks(room, border, accelerators, strips);
-                REQUIRE(blocks.size() == static_cast<std::size_t>(accelerators));
-                int next = room.block.lower[room.axis];
-                std::int64_t cells = 0, heaviest = 0, all = 0;
-                for (const Box& b : blocks) {
-                    CHECK(b.lower[room.axis] == next);
-                    CHECK(intersection(b, room.first(border)).cells() == b.cells());
-                    next = b.upper[room.axis];
-                    cells += b.cells();
-                    all += c.load_of(b);
-                    heaviest = std::max(heaviest, c.load_of(b));
+                const std::vector<ZoneBlock> blocks = zone_blocks(room, border, accelerators, strips);
+                std::vector<std::int64_t> loads(accelerators, 0);
+                Region all;
+                int last = 0;
+                for (const ZoneBlock& b : blocks) {
+                    CHECK(!b.box.empty());
+                    CHECK(b.accelerator >= last);
+                    last = b.accelerator;
+                    REQUIRE(last < accelerators);
+                    loads[last] += c.load_of(b.box);
+                    all.push_back(b.box);
                 }
-                CHECK(cells == room.first(border).cells());
+                CHECK(cells_in(all) == cells_in(room.first(border)));
+                CHECK(without(room.first(border), all).empty());
                 const std::int64_t strip = border == 0 ? 0 : *std::max_element(strips.begin(), strips.begin() + border);
-                CHECK(heaviest <= (all + accelerators - 1) / accelerators + strip);
+                const std::int64_t sum = std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
+                CHECK(*std::max_element(loads.begin(), loads.end()) <= (sum + accelerators - 1) / accelerators + strip);
             }
     }
 }

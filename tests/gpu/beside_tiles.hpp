@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A zone beside tiles that do the same by md's kernels. One tile covers the whole box and its own images, as the world
-// around; another covers the zone's block. Positions that come to the zone are those of the world.
+// around; another covers the cells of the zone. The zone has them as one block or as several. Positions that come to
+// the zone are those of the world.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -8,12 +9,14 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "balance/grid/grid.hpp"
 #include "gpu/zone.hpp"
 #include "md/initial.hpp"
 #include "md/potential.hpp"
@@ -49,6 +52,12 @@ inline const md::Kernels& kernels_in_turn() {
     static std::size_t turn = 0;
     const std::vector<const md::Kernels*> all = md::available_kernels();
     return *all[turn++ % all.size()];
+}
+
+/// In how many blocks zones have their cells: 1, 3, 4 in turn.
+inline std::int64_t next_number_of_parts() {
+    static std::size_t turn = 0;
+    return std::array{1, 3, 4}[turn++ % 3];
 }
 
 /// A zone, with the instruction set of these kernels on the host.
@@ -90,7 +99,8 @@ public:
         ById leavers;
         for (const auto& [id, p] : before)
             if (!inside(p)) leavers[id] = p;
-        CHECK(equal(by_id(zone_->set_block(block, border())), leavers));
+        blocks_ = pieces(block, parts_);
+        CHECK(equal(by_id(zone_->set_blocks(blocks_, border())), leavers));
         insert_missing();
         build();
     }
@@ -162,20 +172,25 @@ public:
 
     /// Counts of cells and of neighbours.
     void check_cells() {
-        const std::vector<std::int32_t> counts = zone_->counts();
-        const balance::Box all = with_halo(block_);
-        REQUIRE(counts.size() == static_cast<std::size_t>(all.cells()));
-        std::size_t k = 0, wrong = 0;
-        md::for_each_cell<D>(all, [&](const md::CellIndex& c) { wrong += counts[k++] != tile_->count(c); });
+        std::size_t wrong = 0;
+        for (std::size_t b = 0; b < blocks_.size(); ++b) {
+            const std::vector<std::int32_t> counts = zone_->counts(b);
+            REQUIRE(counts.size() == static_cast<std::size_t>(blocks_[b].cells()));
+            std::size_t k = 0;
+            md::for_each_cell<D>(blocks_[b], [&](const md::CellIndex& c) { wrong += counts[k++] != tile_->count(c); });
+            CHECK(zone_->size(b) == std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+        }
         CHECK(wrong == 0);
         std::vector<std::int32_t> within(tile_->size() + md::lanes);
         md::kernels_of<D>(kernels_).neighbours(tile_->lists(), setup_.potential.cutoff, within.data());
-        std::vector<std::int64_t> expected;
+        std::map<md::CellIndex, std::int64_t> of_cell;
         std::int64_t own = 0;
         md::for_each_cell<D>(block_, [&](const md::CellIndex& c) {
-            expected.push_back(0);
-            for (int i = 0; i < tile_->count(c); ++i) expected.back() += within[own++];
+            for (int i = 0; i < tile_->count(c); ++i) of_cell[c] += within[own++];
         });
+        std::vector<std::int64_t> expected;
+        for (const balance::Box& b : blocks_)
+            md::for_each_cell<D>(b, [&](const md::CellIndex& c) { expected.push_back(of_cell[c]); });
         CHECK(zone_->cell_neighbours() == expected);
     }
 
@@ -250,11 +265,19 @@ private:
         });
     }
 
+    // A box in up to `parts` pieces, cut along its longer sides; an empty one has none.
+    static std::vector<balance::Box> pieces(const balance::Box& box, std::int64_t parts) {
+        std::vector<balance::Box> all;
+        const std::int64_t n = std::min(parts, box.cells());
+        for (std::int64_t k = 0; k < n; ++k) all.push_back(balance::even_part(box, n, k));
+        return all;
+    }
+
     static balance::Box box_of(const md::CellIndex& c) { return {c, {c[0] + 1, c[1] + 1, c[2] + 1}}; }
     // Whether a box of the border's lists goes on in another one, which is `next`.
     template <class Part>
     static bool goes_on(const Part& part, const Part& other, const balance::Box& next) {
-        if (other.box != next || other.shift != part.shift) return false;
+        if (other.block != part.block || other.box != next || other.shift != part.shift) return false;
         if constexpr (requires { part.from; })
             for (int a = 0; a < D; ++a)
                 if (other.from[a] - part.from[a] != other.box.lower[a] - part.box.lower[a]) return false;
@@ -302,11 +325,12 @@ private:
             outgoing_.push_back(below);
             rest.lower[a] = below.upper[a], rest.upper[a] = above.lower[a];
         }
-        b.outgoing = outgoing_;
-        for_each_ghost_cell(block_, [&](const md::CellIndex& c, const Source& s) {
-            if (!block_.contains(s.cell)) append(b.incoming, {box_of(c), s.shift});
-            else append(b.images, {box_of(c), s.cell, s.shift});
-        });
+        b.counted = b.outgoing = outgoing_;
+        for (std::size_t k = 0; k < blocks_.size(); ++k)
+            for_each_ghost_cell(blocks_[k], [&](const md::CellIndex& c, const Source& s) {
+                if (!block_.contains(s.cell)) append(b.incoming, {k, box_of(c), s.shift});
+                else append(b.images, {k, box_of(c), s.cell, s.shift});
+            });
         for (int a = D - 2; a >= 0; --a) {
             join(b.incoming, a);
             join(b.images, a);
@@ -354,7 +378,7 @@ private:
         zone_->sort();
         check_outgoing_counts();
         std::vector<std::int32_t> counts;
-        for_each_incoming_cell([&](const md::CellIndex& c) { counts.push_back(tile_->count(c)); });
+        for_each_incoming_cell([&](const md::CellIndex& c) { counts.push_back(world_.count(source_of(c)->cell)); });
         zone_->lay_slots(counts);
         check_outgoing();
         send();
@@ -385,7 +409,7 @@ private:
     void check_outgoing_counts() {
         std::vector<std::int32_t> expected;
         for_each_outgoing_cell([&](const md::CellIndex& c) { expected.push_back(tile_->count(c)); });
-        const auto counts = zone_->outgoing_counts();
+        const auto counts = zone_->border_counts();
         CHECK(std::vector<std::int32_t>(counts.begin(), counts.end()) == expected);
     }
     // In each cell the same positions, in any order.
@@ -448,7 +472,9 @@ private:
     md::Tile<D> world_;
     std::unique_ptr<md::Tile<D>> tile_;
     md::TileScratch scratch_;
-    balance::Box block_;
+    balance::Box block_;                // all cells of the zone
+    std::vector<balance::Box> blocks_;  // the same in pieces
+    const std::int64_t parts_ = next_number_of_parts();
     std::vector<balance::Box> outgoing_;
     std::vector<typename gpu::BlockBorder<D>::Incoming> incoming_;
     bool displaced_ = false;

@@ -271,10 +271,10 @@ TEMPLATE_TEST_CASE_SIG("more particles than are copied at a time come and go", "
     for (const test::Accelerator& on : test::accelerators()) {
         if (on.shuffle) continue;
         const auto zone = gpu::make_zone<D>(on.backend, 0, on.threads, setup);
-        zone->set_block(setup.domain.grid().box(), {});
+        zone->set_blocks({setup.domain.grid().box()}, {});
         zone->insert(all);
         CHECK(zone->size() == static_cast<std::int64_t>(all.size()));
-        std::vector<md::Particle<D>> back = zone->set_block({{0, 0, 0}, {0, 0, 1}}, {});
+        std::vector<md::Particle<D>> back = zone->set_blocks({}, {});
         CHECK(zone->size() == 0);
         std::sort(back.begin(), back.end(), [](const auto& p, const auto& q) { return p.id < q.id; });
         CHECK(std::equal(all.begin(), all.end(), back.begin(), back.end(), test::same<D>));
@@ -284,7 +284,7 @@ TEMPLATE_TEST_CASE_SIG("more particles than are copied at a time come and go", "
 TEST_CASE("a zone works on its own threads while its caller sleeps") {
     const gpu::ZoneSetup setup = periodic({100, 100});
     const auto zone = gpu::make_zone<2>(gpu::Backend::host, 0, 2, setup);
-    zone->set_block(setup.domain.grid().box(), {});
+    zone->set_blocks({setup.domain.grid().box()}, {});
     zone->insert(sample<2>(setup.domain));
     zone->sort();
     zone->lay_slots({});
@@ -315,7 +315,7 @@ TEST_CASE("a zone's threads may use all processors of a program whose first thre
     REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
     const gpu::ZoneSetup setup = periodic({6, 6});
     const auto zone = gpu::make_zone<2>(gpu::Backend::host, 0, 3, setup);
-    zone->set_block(setup.domain.grid().box(), {});
+    zone->set_blocks({setup.domain.grid().box()}, {});
     int threads = 0;
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (threads < 3 && std::chrono::steady_clock::now() < until) {  // each sets its own processors when it begins
@@ -355,7 +355,7 @@ TEMPLATE_TEST_CASE_SIG("a zone holds what lies from the first to the last quantu
     REQUIRE(ids_inside.size() + ids_outside.size() == 4 * D);
     for (const test::Accelerator& on : test::accelerators()) {
         const auto zone = gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle);
-        zone->set_block(block, {});
+        zone->set_blocks({block}, {});
         zone->insert(outside);
         zone->insert(inside);
         std::set<std::int64_t> left, kept;
@@ -378,7 +378,7 @@ TEMPLATE_TEST_CASE_SIG("threads that sort particles into the same cells lose non
     for (const test::Accelerator& on : test::accelerators())
         for (int again = 0; again < 5; ++again) {
             const auto zone = gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle);
-            zone->set_block(in<D>(box(2, 2, 4, 4), box({2, 2, 2}, {4, 4, 4})), {});
+            zone->set_blocks({in<D>(box(2, 2, 4, 4), box({2, 2, 2}, {4, 4, 4}))}, {});
             zone->insert(all);
             zone->sort();
             std::vector<char> seen(all.size());
@@ -391,7 +391,7 @@ TEMPLATE_TEST_CASE_SIG("a particle outside the block that is to hold it is an er
     const gpu::ZoneSetup setup = periodic(in<D, std::vector<int>>({6, 6}, {4, 4, 4}));
     for (const test::Accelerator& on : test::accelerators()) {
         const auto zone = gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle);
-        zone->set_block(in<D>(box(1, 1, 3, 3), box({1, 1, 1}, {3, 3, 3})), {});
+        zone->set_blocks({in<D>(box(1, 1, 3, 3), box({1, 1, 1}, {3, 3, 3}))}, {});
         zone->insert(sample<D>(setup.domain));
         CHECK_THROWS_AS(zone->sort(), md::SimulationError);
     }
@@ -406,9 +406,9 @@ TEST_CASE("rows are filled up to fours with the particle itself, which a device 
         std::fill(first.begin() + 5, first.end(), particles);
         std::iota(slot.begin(), slot.end(), 0);
         const std::vector<md::Packed<2>> packed(particles);
-        const gpu::NeighbourSearch<2> search{{{1, 1}, 1},   {edges, edges},       10,           1,
-                                             packed.data(), {x.data(), x.data()}, first.data(), slot.data(),
-                                             cell_of.data()};
+        const gpu::Block<2> block{{{1, 1}, 1}, 0, 0, {0, 0}, {100, 100}, {edges, edges}};
+        const gpu::NeighbourSearch<2> search{{&block, 1},          10,           1,           packed.data(),
+                                             {x.data(), x.data()}, first.data(), slot.data(), cell_of.data()};
         const std::int32_t fours = gpu::Rows::fours_of(particles - 1);
         std::vector<std::int64_t> base{0, fours * gpu::group};
         std::vector<std::int32_t> length(particles);

@@ -144,8 +144,7 @@ const Columns<ZoneRow>& zone_columns() {
             "`kept`, `cpu grows`, `accelerator grows`; where the correction is smaller than half a strip of cells, the "
             "border does not move yet"),
         column<R>("next_share", "0 to 1", &R::next_share, "share from this check on", "{:.6g}"),
-        column<R>("most_share", "0 to 1", &R::most_share, "the most that the cells away from other ranks allow",
-                  "{:.6g}"),
+        column<R>("most_share", "0 to 1", &R::most_share, "the most that `accelerator.reach` allows", "{:.6g}"),
         column<R>("speed", "", &R::speed,
                   "of the rank's accelerators together, relative to its CPU, as found so far; 0: not found", "{:.6g}")};
     return columns;

@@ -118,18 +118,15 @@ void say_zones(const Summary& s) {
                                    : std::string("all could be there")});
     }
     if (s.zones.size() > most) say(stdout, "  and {} more ranks: zones.csv\n", s.zones.size() - most);
-    // A partition into several patches a process leaves no large box for accelerators (docs/zones.md, "The cap").
-    if (s.run.deck.balance.every == 0 || s.run.deck.balance.partition.kind != "chain") return;
     const auto lacks_room = [](const ZoneSummary& z) {
-        return z.boxes > 1 && z.speed > 1 && z.most_share < 0.9 && z.share > 0.98 * z.most_share;
+        return z.speed > 1 && z.most_share < 0.9 && z.share > 0.98 * z.most_share;
     };
     const auto rank = std::ranges::find_if(s.zones, lacks_room);
     if (rank != s.zones.end())
         say_note(
-            "accelerators could take only {:.0f} % of the load of rank {}, because they work in one "
-            "box of its cells, and these make {} boxes; set balance.partition.kind: rcb, or "
-            "balance.partition.patches_per_process: 1",
-            100 * rank->most_share, rank - s.zones.begin(), rank->boxes);
+            "accelerators could take only {:.0f} % of the load of rank {}, the part in one box of cells that no other "
+            "rank needs; set accelerator.reach: border",
+            100 * rank->most_share, rank - s.zones.begin());
 }
 
 }  // namespace
@@ -197,7 +194,7 @@ double Summary::balancing_cost() const {
 std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer) {
     const ZoneBalancer& zones = balancer.zones();
     if (!zones.on()) return {};
-    const std::array<ZoneSummary, 1> mine{{{zones.share(), zones.most_share(), zones.speed(), zones.boxes()}}};
+    const std::array<ZoneSummary, 1> mine{{{zones.share(), zones.most_share(), zones.speed()}}};
     return balance::all_gather<ZoneSummary>(balancer.team(), mine);
 }
 

@@ -59,7 +59,6 @@ RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, con
 struct ZoneSummary {
     double share = 0, most_share = 0;  ///< of its load on its accelerators, and the most that they could have
     double speed = 0;                  ///< of its accelerators relative to its CPU, as measured; 0: not found
-    std::int64_t boxes = 1;            ///< how many the rank's cells make
 };
 /// Summaries of all ranks' zones; empty without accelerators. Collective.
 std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer);
