@@ -255,7 +255,7 @@ void EngineOf<D>::receive_some(std::vector<std::size_t>& ready) {
 }
 
 // Starts the zones that wait for ghosts as these arrive, because accelerators mostly have more to do than the CPU. Then
-// it computes the inner tiles while ghosts are on their way, and the tiles at the rim as their ghosts arrive, in
+// it computes the inner tiles while ghosts are on their way. The tiles at the rim follow as their ghosts arrive, in
 // batches large enough for all threads.
 template <int D>
 template <class Compute>

@@ -67,8 +67,10 @@ std::vector<md::Tile<D>> Tiles<D>::replace(const balance::Decomposition& next) {
 
 template <int D>
 void Tiles<D>::insert(std::size_t t, std::span<const md::Particle<D>> particles) {
-    if (t < on_cpu()) tiles_[t].insert(particles);
-    else if (!particles.empty()) zone(accelerator_of(t)).insert(particles);
+    if (t < on_cpu()) return tiles_[t].insert(particles);
+    if (particles.empty()) return;
+    const std::lock_guard one(inserting_);
+    zone(accelerator_of(t)).insert(particles);
 }
 
 template <int D>

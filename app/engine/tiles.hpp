@@ -8,6 +8,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -38,7 +39,8 @@ public:
     /// The blocks of an accelerator.
     std::vector<balance::Box> blocks(int accelerator) const;
 
-    /// Adds particles that lie in the cells of tile t, to the md::Tile or to the zone of a block.
+    /// Adds particles that lie in the cells of tile t, to the md::Tile or to the zone of a block. Threads may call it
+    /// at the same time for different tiles.
     void insert(std::size_t t, std::span<const md::Particle<D>> particles);
     /// Copies the particles and counts of all blocks to the md::Tiles, for a caller that reads the whole state.
     void copy_blocks();
@@ -76,6 +78,7 @@ public:
 private:
     std::vector<md::Tile<D>> tiles_;
     std::vector<std::unique_ptr<gpu::Zone<D>>> zones_;  // by accelerator
+    std::mutex inserting_;                              // several blocks may share a zone
 };
 
 }  // namespace app

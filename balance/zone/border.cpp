@@ -100,32 +100,32 @@ Box largest_box(const CoarseCells& cells) {
     return best;
 }
 
-// Faces of cells that two disjoint boxes share, also across periodic ends.
-std::int64_t shared_faces(const Grid& grid, const Box& a, const Box& b) {
-    std::int64_t faces = 0;
+// Calls visit(i, faces) for each box that shares faces of cells with `box`, also across periodic ends, perhaps several
+// times. faces: how many.
+template <class Visit>
+void for_each_contact(const Grid& grid, const BoxIndex& boxes, const Box& box, Visit visit) {
     for (int axis = 0; axis < 3; ++axis)
-        for (const int step : {-1, 1})
-            for_each_image(grid, 1, [&](const std::array<int, 3>& image) {
-                Box next = shifted(b, offset_of(grid, image));
-                next.lower[axis] += step;
-                next.upper[axis] += step;
-                faces += intersection(a, next).cells();
-            });
-    return faces;
+        for (const bool above : {false, true}) {
+            int next = above ? box.upper[axis] : box.lower[axis] - 1;
+            if (grid.periodic[axis]) next = (next + grid.cells[axis]) % grid.cells[axis];
+            const Box beside = intersection(slab(box, axis, next, next + 1), grid.box());
+            boxes.for_each_in(beside, [&](std::int32_t i, const Box& common) { visit(i, common.cells()); });
+        }
 }
 
 Region in_order_of_contact(const Grid& grid, const Region& region,
                            const std::function<std::int64_t(const Box&)>& load_of) {
     using Size = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-    std::vector<Size> left;  // of each box: faces shared with those taken, load, cells; none where it is taken
+    const BoxIndex boxes(grid.box(), region);
+    std::vector<Size> left;  // of each box: faces shared with those taken, load, cells; negative where it is taken
     for (const Box& b : region) left.emplace_back(0, load_of(b), b.cells());
     Region order;
     while (order.size() < region.size()) {
         const auto next = std::max_element(left.begin(), left.end()) - left.begin();
         order.push_back(region[next]);
-        left[next] = {-1, 0, 0};
-        for (std::size_t i = 0; i < left.size(); ++i)
-            if (std::get<0>(left[i]) >= 0) std::get<0>(left[i]) += shared_faces(grid, region[i], order.back());
+        std::get<0>(left[next]) = INT64_MIN / 2;
+        for_each_contact(grid, boxes, order.back(),
+                         [&](std::int32_t i, std::int64_t faces) { std::get<0>(left[i]) += faces; });
     }
     return order;
 }

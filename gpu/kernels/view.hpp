@@ -91,9 +91,12 @@ struct Blocks {
     }
     /// The block with this cell.
     HD const Block<D>& of_cell(std::int64_t cell) const {
-        std::int32_t b = 0;
-        while (b + 1 < count && all[b + 1].first <= cell) ++b;
-        return all[b];
+        std::int32_t low = 0;
+        for (std::int32_t high = count; high - low > 1;) {
+            const std::int32_t middle = (low + high) / 2;
+            (all[middle].first <= cell ? low : high) = middle;
+        }
+        return all[low];
     }
 };
 
