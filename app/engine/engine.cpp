@@ -162,9 +162,17 @@ std::vector<std::int32_t> EngineOf<D>::cell_particles_after(double time) {
 }
 
 template <int D>
-void EngineOf<D>::refill_ghosts() {
+void EngineOf<D>::lay_slots() {
+    require(stage_ != Stage::scattered, "slots are laid out before the particles were sorted");
+    if (stage_ != Stage::binned) return;
     const Timed phase(timers_, Phase::ghosts);
     halo_.lay_slots();
+    stage_ = Stage::laid;
+}
+
+template <int D>
+void EngineOf<D>::refill_ghosts() {
+    const Timed phase(timers_, Phase::ghosts);
     halo_.start();
     halo_.cross_border();
     halo_.finish();
@@ -174,8 +182,8 @@ void EngineOf<D>::refill_ghosts() {
 
 template <int D>
 void EngineOf<D>::build_neighbour_lists() {
-    require(stage_ != Stage::scattered, "neighbour lists are built before the particles were sorted");
     if (stage_ == Stage::listed) return;
+    lay_slots();
     refill_ghosts();
     const Timed phase(timers_, Phase::neighbours);
     const double radius = setup_.potential.cutoff + skin();

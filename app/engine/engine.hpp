@@ -54,6 +54,9 @@ public:
     /// Changes the owners of cells from `old`, the decomposition in use, to `next`, and moves the particles. After
     /// rebin().
     virtual void repartition(balance::Decomposition old, const balance::Decomposition& next) = 0;
+    /// Lays out the slots of tiles and blocks, if build_neighbour_lists() has not done so since rebin(). After it,
+    /// blocks know the counts of the cells around them. After rebin().
+    virtual void lay_slots() = 0;
     /// Second half of a rebuild: exchanges ghosts and builds neighbour lists. Does nothing if no particle has moved
     /// since the last build. After rebin().
     virtual void build_neighbour_lists() = 0;

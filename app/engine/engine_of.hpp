@@ -23,6 +23,7 @@ public:
     void reverse() override { tiles_.reverse(); }
     void rebin() override;
     void repartition(balance::Decomposition old, const balance::Decomposition& next) override;
+    void lay_slots() override;
     void build_neighbour_lists() override;
     void force_pass(const PassOptions& options, std::int64_t stop = 0) override;
 
@@ -49,7 +50,7 @@ public:
 
 private:
     /// Stages of the tiles. Each stage needs the one before.
-    enum class Stage { scattered, binned, listed };
+    enum class Stage { scattered, binned, laid, listed };
 
     void sort();
     template <class Blocks, class OnTiles>

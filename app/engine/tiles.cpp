@@ -10,30 +10,23 @@
 #include <utility>
 
 #include "app/engine/thread_schedule.hpp"
+#include "balance/grid/field.hpp"
+#include "balance/model/cell_counts.hpp"
 #include "md/initial.hpp"
 
 namespace app {
 namespace {
 
-// Particles in each cell of a block and its halo.
-template <int D>
-void take_counts(md::Tile<D>& tile, gpu::Zone<D>& zone) {
-    const std::vector<std::int32_t> counts = zone.counts();
-    const balance::Box& b = tile.box();
-    const md::CellIndex lowest{b.lower[0] - tile.halo(), b.lower[1] - tile.halo(),
-                               D == 2 ? 0 : b.lower[2] - tile.halo()};
-    std::copy(counts.begin(), counts.end(), &tile.count(lowest));
-}
-
-template <int D>
-std::vector<std::int32_t> own_counts(const md::Tile<D>& tile) {
-    std::vector<std::int32_t> all;
-    const balance::Box& b = tile.box();
-    md::for_each_column<D>(b, [&](const md::CellIndex& c) {
-        const std::int32_t* n = &tile.count(c);
-        all.insert(all.end(), n, n + b.extent(D - 1));
+// The numbers of the cells of `part`, of those of a box around it.
+std::vector<std::int32_t> cut_out(const balance::Box& part, const balance::Box& box,
+                                  std::span<const std::int32_t> values) {
+    std::vector<std::int32_t> cut;
+    cut.reserve(static_cast<std::size_t>(part.cells()));
+    balance::for_each_run(part, {box, part}, [&](int x, int y, std::int64_t cells) {
+        const std::int32_t* first = &values[balance::place_in(box, x, y, part.lower[2])];
+        cut.insert(cut.end(), first, first + cells);
     });
-    return all;
+    return cut;
 }
 
 }  // namespace
@@ -78,7 +71,8 @@ void Tiles<D>::copy_blocks() {
         md::Tile<D>& tile = tiles_[t];
         tile.clear();
         tile.insert(zone(t).particles());
-        take_counts(tile, zone(t));
+        std::vector<std::int32_t> counts = zone(t).counts();
+        tile.swap_counts(counts);
     }
 }
 
@@ -153,46 +147,41 @@ md::Particle<3> Tiles<D>::particle(std::size_t t, std::int64_t own) const {
 
 template <int D>
 std::vector<std::int32_t> Tiles<D>::counts(std::size_t t) const {
-    return own_counts(tiles_[t]);
-}
-
-template <int D>
-md::Tile<D> Tiles<D>::counted_block(std::size_t t) const {
-    md::Tile<D> tile(setup_.domain, box(t), setup_.halo, setup_.reach);
-    take_counts(tile, *zones_[accelerator_of(t)]);
-    return tile;
+    return cut_out(box(t), tiles_[t].counted(), tiles_[t].counts());
 }
 
 template <int D>
 std::vector<std::int32_t> Tiles<D>::block_counts(std::size_t t) const {
-    return own_counts(counted_block(t));
+    return cut_out(box(t), tiles_[t].counted(), zones_[accelerator_of(t)]->counts());
 }
-
-namespace {
-
-template <int D>
-std::vector<balance::CellCounts> counts_around(const md::Tile<D>& tile) {
-    std::vector<balance::CellCounts> counts;
-    counts.reserve(static_cast<std::size_t>(tile.box().cells()));
-    tile.for_each_cell_count([&](std::int32_t n, std::int32_t n3, std::int32_t n5) { counts.push_back({n, n3, n5}); });
-    return counts;
-}
-
-}  // namespace
 
 template <int D>
 std::vector<balance::CellCounts> Tiles<D>::cell_counts_of(std::size_t t) const {
-    return counts_around(tiles_[t]);
+    return balance::counts_in(box(t), D, tiles_[t].counted(), tiles_[t].counts());
 }
 
 template <int D>
-std::vector<balance::CellCounts> Tiles<D>::cell_counts() const {
-    std::vector<std::vector<balance::CellCounts>> by_tile(size());
-    parallel_for(on_cpu(), [&](std::size_t t) { by_tile[t] = counts_around(tiles_[t]); });
-    for (std::size_t t = on_cpu(); t < size(); ++t) by_tile[t] = counts_around(counted_block(t));
-    std::vector<balance::CellCounts> all;
-    for (const auto& v : by_tile) all.insert(all.end(), v.begin(), v.end());
-    return all;
+void Tiles<D>::count_cells(const balance::Box& within, const CountsUse& use) const {
+    struct Part {
+        std::size_t tile;
+        balance::Box cells;
+        std::span<const std::int32_t> particles;
+    };
+    std::vector<Part> parts;
+    std::vector<std::vector<std::int32_t>> of_blocks(size());
+    for (std::size_t t = 0; t < size(); ++t) {
+        const balance::Box cells = intersection(box(t), within);
+        if (cells.empty()) continue;
+        if (t >= on_cpu()) of_blocks[t] = zones_[accelerator_of(t)]->counts();
+        const std::span particles = t < on_cpu() ? tiles_[t].counts() : of_blocks[t];
+        const int thickness = static_cast<int>(1 + 4096 * cells.extent(0) / cells.cells());  // it fits into a cache
+        for (int x = cells.lower[0]; x < cells.upper[0]; x += thickness)
+            parts.push_back({t, slab(cells, 0, x, std::min(x + thickness, cells.upper[0])), particles});
+    }
+    parallel_for(parts.size(), [&](std::size_t i) {
+        const auto& [t, cells, particles] = parts[i];
+        use(t, cells, balance::counts_in(cells, D, tiles_[t].counted(), particles));
+    });
 }
 
 template <int D>
