@@ -119,13 +119,13 @@ public:
     std::int32_t& count(const CellIndex& c) { return cells_.counts[cells_.cell(c)]; }
     const std::int32_t& count(const CellIndex& c) const { return cells_.counts[cells_.cell(c)]; }
 
+    /// All these numbers, in the order of the cells of counted().
+    std::span<const std::int32_t> counts() const { return cells_.counts; }
+    /// The box with its halo.
+    const balance::Box& counted() const { return cells_.all; }
+
     /// Elements of the neighbour lists' rows, which the kernels go through; those of the last lists that were built.
     std::int64_t list_length() const { return lists_.length(); }
-
-    /// Calls use(n, n3, n5) for each own cell, column by column: particles in it, in the box of 3 and in that of 5
-    /// cells a side around it. The counts of the halo must be there, and it at least two cells wide.
-    template <class Use>
-    void for_each_cell_count(Use use) const;
 
     /// Lays out the slots from the counts of all cells and writes own positions.
     void lay_slots();
@@ -167,41 +167,5 @@ private:
     int current_ = 0;                               // index of the present positions
     NeighbourLists<D> lists_;
 };
-
-/// Replaces each of a box's numbers by the sum of itself and the wide - 1 numbers behind it along an axis. Numbers lie
-/// in the order of cells. The axis becomes shorter by wide - 1.
-inline std::vector<std::int32_t> summed_along(int axis, int wide, std::vector<std::int32_t> values,
-                                              std::array<int, 3>& extent) {
-    std::size_t inner = 1, outer = 1;
-    for (int a = 0; a < 3; ++a) (a < axis ? outer : inner) *= a == axis ? 1 : static_cast<std::size_t>(extent[a]);
-    const auto from = static_cast<std::size_t>(extent[axis]), to = from - static_cast<std::size_t>(wide - 1);
-    extent[axis] = static_cast<int>(to);
-    std::vector<std::int32_t> sums(outer * to * inner);
-    for (std::size_t o = 0; o < outer; ++o)
-        for (std::size_t k = 0; k < to * inner; ++k) {
-            std::int32_t sum = 0;
-            for (std::size_t w = 0; w < static_cast<std::size_t>(wide); ++w)
-                sum += values[o * from * inner + k + w * inner];
-            sums[o * to * inner + k] = sum;
-        }
-    return sums;
-}
-
-template <int D>
-template <class Use>
-void Tile<D>::for_each_cell_count(Use use) const {
-    // Counts of the own cells with `beyond` more on each side, summed over boxes of so many cells a side.
-    const auto around = [this](int beyond) {
-        const balance::Box box = balance::with_halo(cells_.box, {beyond, beyond, D == 2 ? 0 : beyond});
-        std::vector<std::int32_t> counts;
-        for_each_column<D>(
-            box, [&](const CellIndex& c) { counts.insert(counts.end(), &count(c), &count(c) + box.extent(D - 1)); });
-        std::array<int, 3> extent{box.extent(0), box.extent(1), box.extent(2)};
-        for (int a = D - 1; a >= 0; --a) counts = summed_along(a, 2 * beyond + 1, std::move(counts), extent);
-        return counts;
-    };
-    const std::vector<std::int32_t> n = around(0), n3 = around(1), n5 = around(2);
-    for (std::size_t i = 0; i < n.size(); ++i) use(n[i], n3[i], n5[i]);
-}
 
 }  // namespace md

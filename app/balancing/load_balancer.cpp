@@ -199,7 +199,7 @@ void LoadBalancer::migrate(std::int64_t step, Engine& engine, balance::Decomposi
     const balance::TileShape tile = old.tile();
     if (zones_.on()) {
         const balance::Partition all = balance::whole(team_, next.hosted);
-        zones_.place(step, all, cells);
+        zones_.place(step, next.hosted.boxes, zones_.loads_at_homes(next.hosted.boxes, cells));
         return engine.repartition(std::move(old), cut(all_of(all), tile));
     }
     const Setup& setup = engine.setup();
@@ -212,13 +212,18 @@ void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
     const bool counted = settings_.clock == balance::BalanceClock::work && zones_.placed();
     if (counted) engine.build_neighbour_lists();  // the pairs that are counted
     const balance::Decomposition owners = timed_around_home(engine);
+    const balance::Region& mine = partition().boxes;
     bool changed = false;
     {
         const Timed phase(timers_, Phase::balancing);
         const FieldsOnHeap fields;
         zones_.take_seconds(engine);
-        const balance::Counting now = setting_.policy.counting.at(step);
-        changed = zones_.check(step, owners, count_cells(team_, engine, owners, counted ? &now : nullptr));
+        if (counted) {
+            const balance::HomeCells cells = count_cells(team_, engine, owners, setting_.policy.counting.at(step));
+            changed = zones_.check(step, owners, mine, zones_.loads_at_homes(mine, cells), cells.work);
+        } else {
+            changed = zones_.check(step, owners, mine, zones_.loads_in_tiles(engine.tiles()));
+        }
     }
     if (!changed) return;
     const balance::Decomposition next = cut(owners.known(), owners.tile());

@@ -125,7 +125,7 @@ public:
     /// Engine::build_neighbour_lists(). Collective. Throws as count_cells().
     balance::HomeCells count(std::int64_t step, Engine& engine) const {
         const balance::Counting now = setting_.policy.counting.at(step);
-        balance::HomeCells cells = count_cells(team_, engine, around_home(engine.tiles().shape()), &now);
+        balance::HomeCells cells = count_cells(team_, engine, around_home(engine.tiles().shape()), now);
         cells.ahead = ahead_;
         return cells;
     }

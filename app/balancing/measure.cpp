@@ -24,9 +24,9 @@ balance::TileCells read_tiles(Engine& engine, bool pairs) {
 }
 
 balance::HomeCells count_cells(const comm::Ranks& team, Engine& engine, const balance::Decomposition& owners,
-                               const balance::Counting* counting) {
+                               const balance::Counting& counting) {
     try {
-        return balance::collect_at_homes(team, owners, read_tiles(engine, counting != nullptr), counting, RoundMeter{});
+        return balance::collect_at_homes(team, owners, read_tiles(engine, true), &counting, RoundMeter{});
     } catch (const balance::TooMuchWork& e) {
         throw_too_much_work(e, team.comm());
     }

@@ -16,10 +16,10 @@ namespace app {
 /// Engine::build_neighbour_lists().
 balance::TileCells read_tiles(Engine& engine, bool pairs);
 
-/// The same at the cells' homes; counting: with the work of the cells. owners: the tiles' decomposition. Collective.
+/// The same at the cells' homes, with pairs and the cells' work. owners: the tiles' decomposition. Collective.
 /// Throws comm::Agreed<md::SimulationError> where the work cannot be summed exactly.
 balance::HomeCells count_cells(const comm::Ranks& team, Engine& engine, const balance::Decomposition& owners,
-                               const balance::Counting* counting);
+                               const balance::Counting& counting);
 /// Throws the error for counted work that is too large. The sum over all ranks is too large, so all ranks come here.
 /// Collective.
 [[noreturn]] void throw_too_much_work(const balance::TooMuchWork& error, const comm::Communicator& comm);

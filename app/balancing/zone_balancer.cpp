@@ -9,48 +9,48 @@
 #include <utility>
 
 #include "balance/grid/field.hpp"
-#include "balance/partition/process_boxes.hpp"
 #include "balance/sides.hpp"
 #include "comm/clock.hpp"
 
 namespace app {
 namespace {
 
-// Loads of the cells of a region, which is a list of boxes, one after the other.
-class RegionLoads {
-public:
-    RegionLoads(const balance::Region& region, std::span<const std::int64_t> loads) {
-        for (const balance::Box& box : region) {
-            parts_.push_back({box, balance::SummedArea(box, loads.first(box.cells()))});
-            loads = loads.subspan(box.cells());
+// Loads of the slabs of a box, one cell thick, across an axis.
+std::vector<std::int64_t> slab_loads(const RankLoads& cells, const balance::Box& box, int axis) {
+    std::vector<std::int64_t> sums(box.extent(axis), 0);
+    cells(box, [&](const balance::Box& part, std::span<const std::int64_t> loads) {
+        const balance::Box both = intersection(part, box);
+        for (int at = both.lower[axis]; at < both.upper[axis]; ++at) {
+            const std::int64_t load = balance::sum_in(part, slab(both, axis, at, at + 1), loads);
+#pragma omp atomic
+            sums[at - box.lower[axis]] += load;
         }
-    }
-    std::int64_t of(const balance::Box& box) const {
-        std::int64_t sum = 0;
-        for (const auto& [cells, sums] : parts_)
-            if (const balance::Box both = intersection(cells, box); !both.empty()) sum += sums.of(both);
-        return sum;
-    }
-
-private:
-    std::vector<std::pair<balance::Box, balance::SummedArea>> parts_;
-};
+    });
+    return sums;
+}
 
 }  // namespace
+
+std::int64_t load_of(const RankLoads& cells, const balance::Box& box) {
+    const std::vector<std::int64_t> loads = slab_loads(cells, box, 0);
+    return std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
+}
 
 RankBorder::RankBorder(const balance::Grid& grid, balance::ZoneReach reach, int accelerators, int halo)
     : grid_(grid), reach_(reach), accelerators_(accelerators), halo_(halo) {}
 
-void RankBorder::take_cells(const balance::Region& region, std::span<const std::int64_t> loads) {
-    const RegionLoads sums(region, loads);
+void RankBorder::take_cells(const balance::Region& region, const RankLoads& loads) {
     if (region != region_)  // else another block of nearly the same load could take all cells elsewhere
         room_ = balance::zone_room(grid_, balance::joined(region), reach_, halo_,
-                                   [&](const balance::Box& b) { return sums.of(b); });
+                                   [&](const balance::Box& b) { return load_of(loads, b); });
     region_ = region;
     strips_.clear();
-    const int strips = room_.strips();
-    for (int s = 0; s < strips; ++s) strips_.push_back(sums.of(room_.strips_between(s, s + 1).front()));
-    total_ = std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
+    for (const balance::Box& box : room_.boxes) {
+        const std::vector<std::int64_t> of_box = slab_loads(loads, box, balance::axes_by_length(box)[0]);
+        strips_.insert(strips_.end(), of_box.begin(), of_box.end());
+    }
+    total_ = std::accumulate(strips_.begin(), strips_.end(), std::int64_t{0});
+    for (const balance::Box& rest : without(region, room_.boxes)) total_ += load_of(loads, rest);
 }
 
 double RankBorder::grain() const {
@@ -137,10 +137,10 @@ ProcessNanoseconds ZoneBalancer::take_nanoseconds(Engine& engine, const WallCloc
 
 // Input of the controller.
 balance::ZoneTimes ZoneBalancer::measured(std::int64_t step, const balance::Decomposition& owners,
-                                          const balance::HomeCells& cells) const {
+                                          std::span<const std::int64_t> work) const {
     balance::ZoneTimes times;
     if (counted()) {
-        const std::vector<double> sides = balance::side_times(setting_.team, owners, cells.work, speeds());
+        const std::vector<double> sides = balance::side_times(setting_.team, owners, work, speeds());
         times.cpu_seconds = sides[2 * setting_.team.rank()];
         times.accelerator_seconds = sides[2 * setting_.team.rank() + 1];
         const double longest = std::max(times.cpu_seconds, times.accelerator_seconds);
@@ -154,12 +154,13 @@ balance::ZoneTimes ZoneBalancer::measured(std::int64_t step, const balance::Deco
     return times;
 }
 
-bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners, const balance::HomeCells& cells) {
+bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners, const balance::Region& mine,
+                         const RankLoads& loads, std::span<const std::int64_t> work) {
     const std::vector<balance::ZoneBlock> before = border_.blocks();
     const bool first = !placed_;
     bool moves = first || !balance::controller(settings_.controller).step;
     if (!first && (counted() || clock_.runs_since() < step)) {  // else these cells have never been computed
-        const balance::ZoneTimes times = measured(step, owners, cells);
+        const balance::ZoneTimes times = measured(step, owners, work);
         if (border_.accelerators() > 0) {
             const balance::BorderStep next = balance::next_share(settings_.controller, times, state_);
             if (next.decision != balance::BorderDecision::kept) wanted_ = next.share, moves = true;
@@ -170,8 +171,7 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners
     if (first) first_step_ = step;
     placed_ = true;
     last_step_ = step;
-    const balance::ProcessBoxes& all = owners.known();
-    take_cells({all.boxes, all.first}, cells);
+    if (border_.accelerators() > 0) border_.take_cells(mine, loads);
     // A border that is kept stays between the same cells, though their loads have changed.
     if (moves) border_.put_at_share(wanted_);
     else border_.put_back();
@@ -181,28 +181,38 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners
     return moving_;
 }
 
-void ZoneBalancer::place(std::int64_t step, const balance::Partition& partition, const balance::HomeCells& cells) {
-    take_cells(partition, cells);
+void ZoneBalancer::place(std::int64_t step, const balance::Region& mine, const RankLoads& loads) {
+    if (border_.accelerators() > 0) border_.take_cells(mine, loads);
     border_.put_at_share(wanted_);
     clock_.start(step);  // what was measured belongs to other cells
 }
 
-// The cells of this rank with the loads that place the border. By counted work these are the cells' work, otherwise the
-// usual costs of cells with their numbers of particles. Collective.
-void ZoneBalancer::take_cells(const balance::Partition& partition, const balance::HomeCells& cells) {
-    std::vector<std::int64_t> load = cells.work;
+std::vector<std::int64_t> ZoneBalancer::usual_loads(std::span<const balance::CellCounts> counts) const {
     const std::int64_t most = balance::most_ticks / setting_.grid.box().cells();  // of a cell: their sum stays exact
-    if (load.empty()) {
-        load.reserve(cells.counts.size());
-        for (const balance::CellCounts& c : cells.counts)
-            load.push_back(
-                std::min(most, balance::to_ticks(costs_[0] + c.n * (costs_[1] + costs_[2] * c.n3 + costs_[3] * c.n5))));
-    }
-    const std::vector<balance::Box> boxes = balance::hosted_of(partition, setting_.hosts, setting_.team.rank()).boxes;
-    const std::vector<std::int64_t> loads =
-        balance::FieldPlan(setting_.team, {setting_.grid, setting_.team.size()}, boxes)
-            .to_boxes(std::span<const std::int64_t>(load));
-    if (border_.accelerators() > 0) border_.take_cells(boxes, loads);
+    std::vector<std::int64_t> loads(counts.size());
+    std::ranges::transform(counts, loads.begin(), [&](const balance::CellCounts& c) {
+        return std::min(most, balance::to_ticks(costs_[0] + c.n * (costs_[1] + costs_[2] * c.n3 + costs_[3] * c.n5)));
+    });
+    return loads;
+}
+
+RankLoads ZoneBalancer::loads_at_homes(const balance::Region& mine, const balance::HomeCells& cells) const {
+    const std::vector<std::int64_t> at_home = cells.work.empty() ? usual_loads(cells.counts) : cells.work;
+    return [mine, loads = balance::FieldPlan(setting_.team, {setting_.grid, setting_.team.size()}, mine)
+                              .to_boxes(std::span(at_home))](const balance::Box&, const RankLoadsUse& use) {
+        std::span<const std::int64_t> left = loads;
+        for (const balance::Box& box : mine) {
+            use(box, left.first(box.cells()));
+            left = left.subspan(box.cells());
+        }
+    };
+}
+
+RankLoads ZoneBalancer::loads_in_tiles(const TileSet& tiles) const {
+    return [&](const balance::Box& within, const RankLoadsUse& use) {
+        tiles.count_cells(
+            within, [&](std::size_t, const balance::Box& part, const auto& counts) { use(part, usual_loads(counts)); });
+    };
 }
 
 balance::Zones ZoneBalancer::zones() const {

@@ -4,6 +4,7 @@
 // same on all ranks.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,14 @@ struct ZoneRow {
     double speed = 0;       ///< of the accelerators together, relative to the CPU; 0: not found yet
 };
 
+/// Loads of one rank's cells. The function calls use(part, loads) for boxes that together have all of these cells in
+/// `within`, perhaps by several threads. loads: of the cells of a part, in their order.
+using RankLoadsUse = std::function<void(const balance::Box& part, std::span<const std::int64_t> loads)>;
+using RankLoads = std::function<void(const balance::Box& within, const RankLoadsUse& use)>;
+
+/// Of the cells in a box.
+std::int64_t load_of(const RankLoads& cells, const balance::Box& box);
+
 /// The cells of one rank in two parts: strips of a room that accelerators compute, and the rest.
 class RankBorder {
 public:
@@ -36,8 +45,8 @@ public:
     RankBorder(const balance::Grid& grid, balance::ZoneReach reach, int accelerators, int halo);
 
     int accelerators() const { return accelerators_; }
-    /// The rank's cells from now on, and their loads, box by box. The border stays between the same strips.
-    void take_cells(const balance::Region& region, std::span<const std::int64_t> loads);
+    /// The rank's cells from now on, and their loads. The border stays between the same strips.
+    void take_cells(const balance::Region& region, const RankLoads& loads);
     /// Puts the border where the share of the accelerators comes nearest to `share`, or back where it was.
     void put_at_share(double share) { put_at(balance::border_at(strips_, total_, share)); }
     void put_back() { put_at(border_); }
@@ -111,12 +120,21 @@ public:
     ///
     /// owners: the decomposition with the blocks in use.
     ///
-    /// cells: by counted work with their work, which gives the times of the sides. By other clocks the sum of
-    /// take_seconds() counts.
-    bool check(std::int64_t step, const balance::Decomposition& owners, const balance::HomeCells& cells);
-    /// Places the border anew, with the share that the controller has set last, in the cells that `partition` gives
-    /// this rank from this step on. Collective.
-    void place(std::int64_t step, const balance::Partition& partition, const balance::HomeCells& cells);
+    /// mine: cells of this rank, with their loads.
+    ///
+    /// work: by counted work, ticks of the cells of this rank's home. They give the times of the sides. By other clocks
+    /// the sum of take_seconds() counts.
+    bool check(std::int64_t step, const balance::Decomposition& owners, const balance::Region& mine,
+               const RankLoads& loads, std::span<const std::int64_t> work = {});
+    /// Places the border anew, with the share that the controller has set last, in the cells that this rank has from
+    /// this step on.
+    void place(std::int64_t step, const balance::Region& mine, const RankLoads& loads);
+    /// Loads of cells of this rank, from the values of all cells at their homes. By counted work these are the cells'
+    /// work, otherwise the usual costs of cells with their numbers of particles. Collective.
+    RankLoads loads_at_homes(const balance::Region& mine, const balance::HomeCells& cells) const;
+    /// The same usual costs, from tiles that stay as long as the result, by all threads. Needs no other rank. After
+    /// rebin().
+    RankLoads loads_in_tiles(const TileSet& tiles) const;
 
     /// The blocks of all ranks. Collective.
     balance::Zones zones() const;
@@ -137,8 +155,8 @@ public:
 
 private:
     balance::ZoneTimes measured(std::int64_t step, const balance::Decomposition& owners,
-                                const balance::HomeCells& cells) const;
-    void take_cells(const balance::Partition& partition, const balance::HomeCells& cells);
+                                std::span<const std::int64_t> work) const;
+    std::vector<std::int64_t> usual_loads(std::span<const balance::CellCounts> counts) const;
     bool counted() const { return setting_.policy.clock == balance::BalanceClock::work; }
 
     const Deck::Accelerator settings_;

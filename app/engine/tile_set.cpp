@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "app/engine/tile_set.hpp"
 
+#include <algorithm>
+
+#include "app/engine/thread_schedule.hpp"
+#include "balance/grid/field.hpp"
+
 namespace app {
 
 void TileSet::own(const balance::Decomposition& next) {
@@ -29,12 +34,28 @@ std::int64_t TileSet::particles() const {
     return n;
 }
 
+std::vector<std::int64_t> TileSet::first_cells() const {
+    std::vector<std::int64_t> first{0};
+    for (const balance::Box& b : boxes_) first.push_back(first.back() + b.cells());
+    return first;
+}
+
 std::vector<std::int32_t> TileSet::cell_particles() const {
-    std::vector<std::int32_t> all;
-    for (std::size_t t = 0; t < size(); ++t) {
-        const std::vector<std::int32_t> of_tile = t < on_cpu() ? counts(t) : block_counts(t);
-        all.insert(all.end(), of_tile.begin(), of_tile.end());
-    }
+    const std::vector<std::int64_t> first = first_cells();
+    std::vector<std::int32_t> all(static_cast<std::size_t>(first.back()));
+    parallel_for(on_cpu(), [&](std::size_t t) { std::ranges::copy(counts(t), all.begin() + first[t]); });
+    for (std::size_t t = on_cpu(); t < size(); ++t) std::ranges::copy(block_counts(t), all.begin() + first[t]);
+    return all;
+}
+
+std::vector<balance::CellCounts> TileSet::cell_counts() const {
+    const std::vector<std::int64_t> first = first_cells();
+    std::vector<balance::CellCounts> all(static_cast<std::size_t>(first.back()));
+    const auto copy = [&](std::size_t t, const balance::Box& part, std::span<const balance::CellCounts> counts) {
+        const auto& [x, y, z] = part.lower;
+        std::ranges::copy(counts, all.begin() + first[t] + balance::place_in(box(t), x, y, z));
+    };
+    count_cells(setup_.domain.grid().box(), copy);
     return all;
 }
 

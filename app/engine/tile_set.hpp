@@ -6,6 +6,8 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "app/engine/setup.hpp"
@@ -62,8 +64,13 @@ public:
     /// Particles in and around each cell of a tile of the CPU, in the order of cells; of the cells around it as the
     /// halo counted them.
     virtual std::vector<balance::CellCounts> cell_counts_of(std::size_t t) const = 0;
-    /// cell_counts_of() all tiles and blocks, tile by tile.
-    virtual std::vector<balance::CellCounts> cell_counts() const = 0;
+    /// Calls use(tile, part, counts) for boxes that together have all cells of tiles and blocks in `within`, by all
+    /// threads. part: a box of the tile's cells. counts: as cell_counts_of(), of the cells of `part`.
+    using CountsUse =
+        std::function<void(std::size_t tile, const balance::Box& part, std::span<const balance::CellCounts> counts)>;
+    virtual void count_cells(const balance::Box& within, const CountsUse& use) const = 0;
+    /// The counts of all cells, tile by tile.
+    std::vector<balance::CellCounts> cell_counts() const;
     /// Directed pairs within the cutoff of each cell's particles, in the same order. The neighbour lists must stand.
     virtual std::vector<std::int64_t> cell_neighbours() = 0;
     /// Order-independent hash of the whole state (velocities at a whole step), over all ranks. Collective.
@@ -83,6 +90,9 @@ protected:
     const Setup& setup_;
 
 private:
+    /// Number of cells in front of each tile, and of all.
+    std::vector<std::int64_t> first_cells() const;
+
     const comm::Communicator& comm_;
     balance::Hosts hosts_;
     balance::TileShape shape_{};

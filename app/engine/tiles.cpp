@@ -10,29 +10,23 @@
 #include <utility>
 
 #include "app/engine/thread_schedule.hpp"
+#include "balance/grid/field.hpp"
+#include "balance/model/cell_counts.hpp"
 #include "md/initial.hpp"
 
 namespace app {
 namespace {
 
-template <int D>
-std::vector<std::int32_t> own_counts(const md::Tile<D>& tile) {
-    std::vector<std::int32_t> all;
-    const balance::Box& b = tile.box();
-    md::for_each_column<D>(b, [&](const md::CellIndex& c) {
-        const std::int32_t* n = &tile.count(c);
-        all.insert(all.end(), n, n + b.extent(D - 1));
+// The numbers of the cells of `part`, of those of a box around it.
+std::vector<std::int32_t> cut_out(const balance::Box& part, const balance::Box& box,
+                                  std::span<const std::int32_t> values) {
+    std::vector<std::int32_t> cut;
+    cut.reserve(static_cast<std::size_t>(part.cells()));
+    balance::for_each_run(part, {box, part}, [&](int x, int y, std::int64_t cells) {
+        const std::int32_t* first = &values[balance::place_in(box, x, y, part.lower[2])];
+        cut.insert(cut.end(), first, first + cells);
     });
-    return all;
-}
-
-template <int D>
-void put_own_counts(md::Tile<D>& tile, const std::vector<std::int32_t>& counts) {
-    const std::int32_t* next = counts.data();
-    md::for_each_column<D>(tile.box(), [&](const md::CellIndex& c) {
-        std::copy_n(next, tile.box().extent(D - 1), &tile.count(c));
-        next += tile.box().extent(D - 1);
-    });
+    return cut;
 }
 
 }  // namespace
@@ -89,7 +83,8 @@ void Tiles<D>::copy_blocks() {
         const auto n = static_cast<std::size_t>(particles(t));
         tiles_[t].clear();
         tiles_[t].insert(std::span(all).subspan(std::exchange(first, first + n), n));
-        put_own_counts(tiles_[t], block_counts(t));
+        std::vector<std::int32_t> counts = block_counts_with_halo(t);
+        tiles_[t].swap_counts(counts);
     }
 }
 
@@ -172,7 +167,7 @@ md::Particle<3> Tiles<D>::particle(std::size_t t, std::int64_t own) const {
 
 template <int D>
 std::vector<std::int32_t> Tiles<D>::counts(std::size_t t) const {
-    return own_counts(tiles_[t]);
+    return cut_out(box(t), tiles_[t].counted(), tiles_[t].counts());
 }
 
 template <int D>
@@ -180,35 +175,47 @@ std::vector<std::int32_t> Tiles<D>::block_counts(std::size_t t) const {
     return zones_[accelerator_of(t)]->counts(block_of(t));
 }
 
-namespace {
-
+// In the order of md::Tile::counts(), whose halo has been filled in for a block too.
 template <int D>
-std::vector<balance::CellCounts> counts_around(const md::Tile<D>& tile) {
-    std::vector<balance::CellCounts> counts;
-    counts.reserve(static_cast<std::size_t>(tile.box().cells()));
-    tile.for_each_cell_count([&](std::int32_t n, std::int32_t n3, std::int32_t n5) { counts.push_back({n, n3, n5}); });
-    return counts;
+std::vector<std::int32_t> Tiles<D>::block_counts_with_halo(std::size_t t) const {
+    const md::Tile<D>& tile = tiles_[t];
+    std::vector<std::int32_t> all(tile.counts().begin(), tile.counts().end());
+    const std::vector<std::int32_t> own = block_counts(t);
+    const std::int32_t* next = own.data();
+    balance::for_each_run(box(t), {tile.counted(), box(t)}, [&](int x, int y, std::int64_t cells) {
+        std::copy_n(std::exchange(next, next + cells), cells,
+                    &all[balance::place_in(tile.counted(), x, y, box(t).lower[2])]);
+    });
+    return all;
 }
-
-}  // namespace
 
 template <int D>
 std::vector<balance::CellCounts> Tiles<D>::cell_counts_of(std::size_t t) const {
-    return counts_around(tiles_[t]);
+    return balance::counts_in(box(t), D, tiles_[t].counted(), tiles_[t].counts());
 }
 
 template <int D>
-std::vector<balance::CellCounts> Tiles<D>::cell_counts() const {
-    std::vector<std::vector<balance::CellCounts>> by_tile(size());
-    parallel_for(on_cpu(), [&](std::size_t t) { by_tile[t] = counts_around(tiles_[t]); });
-    for (std::size_t t = on_cpu(); t < size(); ++t) {
-        md::Tile<D> block = tiles_[t];
-        put_own_counts(block, block_counts(t));
-        by_tile[t] = counts_around(block);
+void Tiles<D>::count_cells(const balance::Box& within, const CountsUse& use) const {
+    struct Part {
+        std::size_t tile;
+        balance::Box cells;
+        std::span<const std::int32_t> particles;
+    };
+    std::vector<Part> parts;
+    std::vector<std::vector<std::int32_t>> of_blocks(size());
+    for (std::size_t t = 0; t < size(); ++t) {
+        const balance::Box cells = intersection(box(t), within);
+        if (cells.empty()) continue;
+        if (t >= on_cpu()) of_blocks[t] = block_counts_with_halo(t);
+        const std::span particles = t < on_cpu() ? tiles_[t].counts() : of_blocks[t];
+        const int thickness = static_cast<int>(1 + 4096 * cells.extent(0) / cells.cells());  // it fits into a cache
+        for (int x = cells.lower[0]; x < cells.upper[0]; x += thickness)
+            parts.push_back({t, slab(cells, 0, x, std::min(x + thickness, cells.upper[0])), particles});
     }
-    std::vector<balance::CellCounts> all;
-    for (const auto& v : by_tile) all.insert(all.end(), v.begin(), v.end());
-    return all;
+    parallel_for(parts.size(), [&](std::size_t i) {
+        const auto& [t, cells, particles] = parts[i];
+        use(t, cells, balance::counts_in(cells, D, tiles_[t].counted(), particles));
+    });
 }
 
 template <int D>

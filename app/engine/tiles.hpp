@@ -70,12 +70,14 @@ public:
     std::vector<std::int32_t> block_counts(std::size_t t) const override;
     std::int64_t list_length(std::size_t t) const override { return tiles_[t].list_length(); }
     std::vector<balance::CellCounts> cell_counts_of(std::size_t t) const override;
-    std::vector<balance::CellCounts> cell_counts() const override;
+    void count_cells(const balance::Box& within, const CountsUse& use) const override;
     std::vector<std::int64_t> cell_neighbours() override;
     std::uint64_t state_hash() const override;
     std::int64_t bytes() const override;
 
 private:
+    std::vector<std::int32_t> block_counts_with_halo(std::size_t t) const;
+
     std::vector<md::Tile<D>> tiles_;
     std::vector<std::unique_ptr<gpu::Zone<D>>> zones_;  // by accelerator
     std::mutex inserting_;                              // several blocks may share a zone

@@ -37,12 +37,34 @@ void for_each_line(const Box& box, int dimensions, Visit visit) {
             visit(x, y, box.lower[2], box.extent(flat ? 1 : 2));
 }
 
-// Adds up numbers of cells that lie side by side, line by line.
-void add(const std::int32_t* line, std::vector<std::int32_t>& to) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] += line[i];
-}
-
 }  // namespace
+
+std::vector<CellCounts> counts_in(const Box& part, int dimensions, const Box& frame,
+                                  std::span<const std::int32_t> particles) {
+    std::vector<CellCounts> counts(part.cells());
+    // First the lines around each line are added up, then neighbours within the sum.
+    std::vector<std::int64_t> near, farther;  // from a line to those up to one cell away, and to the others
+    const int across = dimensions == 3 ? reach : 0;
+    const std::int64_t y_stride = frame.extent(2), x_stride = y_stride * frame.extent(1);
+    for (int x = -reach; x <= reach; ++x)
+        for (int y = -across; y <= across; ++y)
+            (std::max(std::abs(x), std::abs(y)) <= 1 ? near : farther).push_back(x * x_stride + y * y_stride);
+    std::vector<std::int32_t> sums;
+    CellCounts* here = counts.data();
+    for_each_line(part, dimensions, [&](int x, int y, int z, int cells) {
+        const std::int32_t* line = &particles[place_in(frame, x, y, z)] - reach;
+        const auto add = [&](std::int64_t offset) {
+            for (int i = 0; i < cells + 2 * reach; ++i) sums[i] += line[offset + i];
+        };
+        sums.assign(cells + 2 * reach, 0);
+        std::ranges::for_each(near, add);
+        for (int i = 0; i < cells; ++i) here[i] = {line[i + reach], sums[i + 1] + sums[i + 2] + sums[i + 3], 0};
+        std::ranges::for_each(farther, add);
+        for (int i = 0; i < cells; ++i) here[i].n5 = sums[i] + sums[i + 1] + sums[i + 2] + sums[i + 3] + sums[i + 4];
+        here += cells;
+    });
+    return counts;
+}
 
 std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::span<const std::int32_t> particles) {
     const Homes homes{grid, team.size()};
@@ -62,33 +84,14 @@ std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::s
     const FieldPlan plan(team, homes, std::vector<int>(around.begin(), around.end()), boxes_of);
     const std::vector<std::int32_t> there = plan.to_boxes(particles);
 
-    std::vector<CellCounts> counts(home.cells());
-    if (home.empty()) return counts;
+    if (home.empty()) return {};
     std::vector<std::int32_t> framed(frame.cells(), 0);
     const std::int32_t* next = there.data();
     for (const FramePart& p : parts)
         for_each_line(p.in_frame, grid.dimensions, [&](int x, int y, int z, int cells) {
             std::copy_n(std::exchange(next, next + cells), cells, &framed[place_in(frame, x, y, z)]);
         });
-    // First the lines around each line are added up, then neighbours within the sum.
-    std::vector<std::int64_t> near, farther;  // from a line to those up to one cell away, and to the others
-    const int across = grid.dimensions == 3 ? reach : 0;
-    const std::int64_t y_stride = frame.extent(2), x_stride = y_stride * frame.extent(1);
-    for (int x = -reach; x <= reach; ++x)
-        for (int y = -across; y <= across; ++y)
-            (std::max(std::abs(x), std::abs(y)) <= 1 ? near : farther).push_back(x * x_stride + y * y_stride);
-    std::size_t at = 0;
-    for_each_line(home, grid.dimensions, [&](int x, int y, int z, int cells) {
-        const std::int32_t* line = &framed[place_in(frame, x, y, z)] - reach;
-        std::vector<std::int32_t> sums(cells + 2 * reach, 0);
-        for (const std::int64_t offset : near) add(line + offset, sums);
-        for (int i = 0; i < cells; ++i) counts[at + i] = {line[i + reach], sums[i + 1] + sums[i + 2] + sums[i + 3], 0};
-        for (const std::int64_t offset : farther) add(line + offset, sums);
-        for (int i = 0; i < cells; ++i)
-            counts[at + i].n5 = sums[i] + sums[i + 1] + sums[i + 2] + sums[i + 3] + sums[i + 4];
-        at += cells;
-    });
-    return counts;
+    return counts_in(home, grid.dimensions, frame, framed);
 }
 
 }  // namespace balance

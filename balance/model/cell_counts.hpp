@@ -11,6 +11,12 @@
 
 namespace balance {
 
+/// Particles in and around each cell of a box, in the order of its cells.
+/// particles: in the cells of `frame`, which reaches two cells beyond `part` on each side. In two dimensions both are
+/// one cell deep.
+std::vector<CellCounts> counts_in(const Box& part, int dimensions, const Box& frame,
+                                  std::span<const std::int32_t> particles);
+
 /// Particles in and around each cell of a member's home, across periodic boundaries as well. particles: in those cells.
 /// Collective.
 std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::span<const std::int32_t> particles);

@@ -21,9 +21,7 @@ inline std::int64_t rounded(double value) {
 
 /// Loads and works are integers of 2^-50 seconds: their sums are exact, in any order.
 inline constexpr double ticks_per_second = 1125899906842624.0;
-inline std::int64_t to_ticks(double seconds) {
-    return std::llround(std::clamp(seconds, 0.0, 1000.0) * ticks_per_second);
-}
+inline std::int64_t to_ticks(double seconds) { return rounded(std::clamp(seconds, 0.0, 1000.0) * ticks_per_second); }
 inline double to_seconds(std::int64_t ticks) { return static_cast<double>(ticks) / ticks_per_second; }
 
 /// The steps at which a disturbance of a study is there.

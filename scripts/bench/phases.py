@@ -10,7 +10,13 @@ Instructions: a row of 16 neighbours takes 34 vector instructions in `mixed` (co
 core with four vector units needs at least 8.5 cycles for them. A chain of additions measures the clock.
 
 Softened: the same lattice with dt so small that nobody moves, so both potentials see the same pairs; the ratio of force
-times. Writes results/phases/summary.json.
+times.
+
+Checks: seconds that a check of an accelerator's border takes for each million cells, on one and two threads, and over
+those of a pass. Threads stand in for the accelerator, and cells hold 2.5 particles. The fastest round counts, so other
+programs matter little. `--checks` measures nothing else.
+
+Writes results/phases/summary.json.
 """
 import ctypes
 import os
@@ -18,7 +24,7 @@ import statistics
 import tempfile
 import time
 
-from common import call, write_json
+from common import call, read_csv, write_json
 from plotting import np
 from studies import PINNED, build, options_of, run_of, table
 
@@ -30,6 +36,15 @@ LIQUID = """system:
 run: {{dt: {dt}, steps: {steps}}}
 grid: {{skin: 0.3}}
 output: {{every: {steps}}}
+"""
+GAS = """system:
+  box: [2500.0, 2500.0]
+  slabs:
+    - {lower: [1, 1], upper: [2499, 2499], lattice: hexagonal, density: 0.4, temperature: 0.5}
+run: {dt: 0.0005, steps: 16}
+grid: {cell: 2.5}
+accelerator: {backend: host, controller: fixed, share: 0.5, every: 2}
+output: {every: 16}
 """
 SIZES = {"184,800": (420, 220), "1,000,000": (1000, 500)}
 CLOCK = """#include <cstdint>
@@ -48,6 +63,27 @@ extern "C" double ghz() {
 def run(**deck):
     with run_of(LIQUID.format(**deck), start=PINNED) as (summary, _):
         return summary
+
+
+def checks(rounds):
+    """{threads: {seconds a million cells of a check, a check over a pass}}"""
+    found = {}
+    for threads in (1, 2):
+        costs = []
+        for _ in range(rounds):
+            with run_of(GAS, threads=threads) as (s, out):
+                checked = 1 + len(read_csv(os.path.join(out, "zones.csv")))  # and once before the first step
+                seconds = {p: t["mean"] for p, t in s["seconds"].items()}
+                check = seconds["balancing"] / checked
+                a_pass = (seconds["forces"] + seconds["accelerator"]) / s["steps"]
+                costs.append((check / s["cells"] * 1e6, check / a_pass))
+        found[threads] = dict(zip(("seconds_per_million_cells", "over_a_pass"), map(min, zip(*costs))))
+        print(
+            "a check of a border, {} thread{}: {:.2g} s a million cells, {:.3f} of a pass".format(
+                threads, "s" if threads > 1 else "", *found[threads].values()
+            )
+        )
+    return found
 
 
 def gigahertz():
@@ -72,8 +108,13 @@ def bandwidth():
 
 
 def main():
-    arguments = options_of(__doc__, "--runs").parse_args()
+    parser = options_of(__doc__, "--runs")
+    parser.add_argument("--checks", action="store_true", help="measure checks of a border alone")
+    arguments = parser.parse_args()
     build("steelyard")
+    of_checks = checks(arguments.runs)
+    if arguments.checks:
+        return
     os.sched_setaffinity(0, {0})
     rounds, clocks, copies, softened = {name: [] for name in SIZES}, [], [], []
     for _ in range(arguments.runs):
@@ -99,7 +140,7 @@ def main():
     print(f"floors of the force pass: {figures}")
     print(f"softened over plain Lennard-Jones, same pairs, force pass: {soft:.3f}")
     out = dict(simulated=False, runs=arguments.runs, phases=phases, clock_ghz=ghz, copy_bytes_per_second=copy)
-    out.update(floors_ns_per_particle_step=floors, softened_over_plain=soft)
+    out.update(checks=of_checks, floors_ns_per_particle_step=floors, softened_over_plain=soft)
     write_json("results/phases/summary.json", out)
 
 

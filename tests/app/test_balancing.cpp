@@ -393,12 +393,12 @@ TEST_CASE("what tiles take is shared among the processes of the even partition, 
         std::array<int, 3> cell = tile.lower;
         std::vector<double> shares(processes, 0.0);
         double all = 0;
-        tiles[t].for_each_cell_count([&](auto n, auto n3, auto n5) {
+        for (const auto& [n, n3, n5] : tiles.cell_counts_of(t)) {
             const double load = costs[0] + n * (costs[1] + costs[2] * n3 + costs[3] * n5);
             all += load;
             for (std::size_t p = 0; p < boxes.size(); ++p) shares[p] += boxes[p].contains(cell) ? load : 0;
             if (++cell[1] == tile.upper[1]) cell[1] = tile.lower[1], ++cell[0];
-        });
+        }
         const std::int64_t owner = tiles.process_of(t);
         for (std::size_t p = 0; p < boxes.size(); ++p)
             even[p] += times[owner] * static_cast<double>(tiles[t].list_length()) / lists[owner] * shares[p] / all;

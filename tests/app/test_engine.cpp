@@ -225,10 +225,10 @@ TEMPLATE_TEST_CASE_SIG("features of a cell count the particles in the boxes of 3
             ++counts[static_cast<std::size_t>(balance::place_in(grid.box(), c[0], c[1], c[2]))];
         }
     }
-    for (const md::Tile<D>& tile : r.engine.tiles()) {
+    for (std::size_t t = 0; t < r.engine.tiles().size(); ++t) {
         std::vector<std::array<std::int64_t, 3>> found, expected;
-        tile.for_each_cell_count([&](auto n, auto n3, auto n5) { found.push_back({n, n3, n5}); });
-        md::for_each_cell<D>(tile.box(), [&](const md::CellIndex& c) {
+        for (const auto& [n, n3, n5] : r.engine.tiles().cell_counts_of(t)) found.push_back({n, n3, n5});
+        md::for_each_cell<D>(r.engine.tiles().box(t), [&](const md::CellIndex& c) {
             expected.push_back(
                 {around<D>(grid, counts, c, 0), around<D>(grid, counts, c, 1), around<D>(grid, counts, c, 2)});
         });

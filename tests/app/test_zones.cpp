@@ -177,12 +177,43 @@ TEST_CASE("what is counted in cells is the same with accelerators") {
         r->engine.build_neighbour_lists();
         const balance::Decomposition owners = r->balancer.decomposition({8, 8});
         const balance::Counting counting{{}, {2.5, 2.5}};
-        const balance::HomeCells cells = count_cells(team, r->engine, owners, &counting);
+        const balance::HomeCells cells = count_cells(team, r->engine, owners, counting);
         seen.push_back(cells.work);
         for (const balance::CellCounts& c : cells.counts) seen.back().insert(seen.back().end(), {c.n, c.n3, c.n5});
     }
     CHECK(on_accelerators(with.engine) > 0);
     CHECK(seen[0] == seen[1]);
+}
+
+TEST_CASE("a rank finds the loads of its cells in its own tiles as at the cells' homes") {
+    const comm::Ranks team(world());
+    for (const std::string& text : {collision, liquid, walls})
+        for (const std::int64_t each : {1, 3}) {
+            const std::string processes = "balance.processes=" + std::to_string(each * world().size());
+            Run r(
+                text,
+                {zone_of(0.7, {processes, "balance.clock=work", "balance.constants.costs=[3e-9, 2e-8, 6e-10, 1e-10]"}),
+                 2});
+            for (std::int64_t n = 0; n < 30; ++n) r.step(n, n == 0);
+            CHECK((on_accelerators(r.engine) > 0 || world().size() > 3));
+            r.engine.rebin();
+            const balance::Region& mine = r.balancer.partition().boxes;
+            const balance::Decomposition owners = r.balancer.decomposition({8, 8});
+            const balance::HomeCells cells =
+                balance::collect_at_homes(team, owners, read_tiles(r.engine, false), nullptr);
+            const ZoneBalancer& zones = r.balancer.zones();
+            std::vector<std::vector<std::int64_t>> seen;
+            for (const RankLoads& loads : {zones.loads_at_homes(mine, cells), zones.loads_in_tiles(r.engine.tiles())}) {
+                seen.emplace_back();
+                for (const balance::Box& box : mine)  // the box, a strip in it, and one across all boxes
+                    for (const balance::Box& b :
+                         {box, balance::slab(box, 0, box.lower[0] + 1, box.lower[0] + 2),
+                          balance::slab(r.balancer.grid().box(), 1, box.lower[1], box.upper[1])})
+                        seen.back().push_back(load_of(loads, b));
+            }
+            CHECK(seen[0].front() > 0);
+            CHECK(seen[0] == seen[1]);
+        }
 }
 
 TEST_CASE(
@@ -307,6 +338,10 @@ struct LoneBorder {
         : deck(parse_deck(liquid, "test.yaml", settings)), zones(deck, setting, 1, 2) {
         cells.counts.assign(setting.home().cells(), {10, 90, 250});
     }
+    balance::Region mine() const { return {balance::even_partition(grid, world().size())[world().rank()]}; }
+    bool check(std::int64_t step) {
+        return zones.check(step, owners(), mine(), zones.loads_at_homes(mine(), cells), cells.work);
+    }
     balance::Decomposition owners() {
         return {grid,
                 balance::one_box_each(balance::even_partition(grid, world().size())),
@@ -328,23 +363,22 @@ struct LoneBorder {
 
 TEST_CASE("after a migration the border is not judged by times of the cells before") {
     LoneBorder b({"accelerator.backend=host"});
-    b.zones.check(0, b.owners(), b.cells);
+    b.check(0);
     CHECK(b.zones.take_rows().empty());  // the first time it is only placed
-    b.zones.check(8, b.owners(), b.cells);
+    b.check(8);
     const std::size_t ranks = world().rank() == 0 ? world().size() : 0;
     CHECK(b.zones.take_rows().size() == ranks);
-    const balance::ProcessBoxes all = b.owners().known();
-    b.zones.place(9, {all.boxes, all.first}, b.cells);
-    b.zones.check(9, b.owners(), b.cells);
+    b.zones.place(9, b.mine(), b.zones.loads_at_homes(b.mine(), b.cells));
+    b.check(9);
     CHECK(b.zones.take_rows().empty());
-    b.zones.check(10, b.owners(), b.cells);
+    b.check(10);
     CHECK(b.zones.take_rows().size() == ranks);
 }
 
 TEST_CASE("loads of cells that cost 1000 seconds each can still be summed") {
     LoneBorder b({"accelerator.backend=host", "accelerator.share=0.5", "balance.constants.costs=[1, 1, 1, 1]"});
     for (balance::CellCounts& c : b.cells.counts) c = {1000, 9000, 25000};
-    b.zones.check(0, b.owners(), b.cells);
+    b.check(0);
     CHECK(b.zones.share() > 0.2);  // a sum that has wrapped around gives any share, or none
     CHECK(b.zones.share() <= b.zones.most_share());
     CHECK(b.zones.share() < 0.8);
@@ -355,7 +389,7 @@ TEST_CASE("where the reach allows no larger share the border is kept, however fa
     b.setting.policy.clock = balance::BalanceClock::work;
     b.cells.work.assign(b.setting.home().cells(), 1000);
     constexpr std::int64_t last = 9;
-    for (std::int64_t step = 0; step <= last; ++step) b.zones.check(step, b.owners(), b.cells);
+    for (std::int64_t step = 0; step <= last; ++step) b.check(step);
     if (world().size() > 1) CHECK(b.zones.share() == b.zones.most_share());
     for (const ZoneRow& row : b.zones.take_rows())
         if (row.step == last) CHECK(row.decision == balance::BorderDecision::kept);

@@ -33,7 +33,7 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     engine.build_neighbour_lists();
     const balance::Grid grid = plain.setup.domain.grid();
     const balance::Counting counting{balance::costs_at(deck.balance.work, 0), plain.setup.domain.cell_widths()};
-    const balance::HomeCells cells = count_cells(comm::Ranks(comm), engine, plain.owners, &counting);
+    const balance::HomeCells cells = count_cells(comm::Ranks(comm), engine, plain.owners, counting);
     LoadField field{grid, {1, 1, 1}, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
     std::copy_n(deck.system.box.begin(), grid.dimensions, field.box.begin());
     field.load = cells.work;

@@ -87,7 +87,7 @@ CountedField Sample::count(std::int64_t step, Count what) {
     balance::Counting counting{balance::costs_at(deck_.balance.work, step), setup_.domain.cell_widths()};
     CountedField field{step, owners_.grid(), own_setup_.halo, own_setup_.reach, {}, {}, {}};
     if (what == Count::work) {
-        balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
+        balance::HomeCells cells = count_cells(team, engine, owners_, counting);
         field.cells = std::move(cells.counts), field.work = std::move(cells.work);
         return field;
     }
@@ -96,7 +96,7 @@ CountedField Sample::count(std::int64_t step, Count what) {
         balance::WorkCosts unit{.cell = 0, .particle = 0, .candidate = 0, .pair = 0};
         (k == 0 ? unit.cell : k == 1 ? unit.particle : k == 2 ? unit.candidate : unit.pair) = unit_seconds;
         counting.work = unit;
-        balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
+        balance::HomeCells cells = count_cells(team, engine, owners_, counting);
         for (std::size_t c = 0; c < cells.work.size(); ++c)
             field.counts[c][k] = balance::to_seconds(cells.work[c]) / unit_seconds;
         field.cells = std::move(cells.counts);
