@@ -31,11 +31,11 @@ struct ZoneRow {
 };
 
 /// Loads of one rank's cells. The function calls use(part, loads) for boxes that together have all of these cells in
-/// `within`, perhaps by several threads. loads: of the cells of a part, in their order.
+/// `within`. Several threads may call it. The loads are those of the part's cells, in their order.
 using RankLoadsUse = std::function<void(const balance::Box& part, std::span<const std::int64_t> loads)>;
 using RankLoads = std::function<void(const balance::Box& within, const RankLoadsUse& use)>;
 
-/// Of the cells in a box.
+/// The load of all cells in a box.
 std::int64_t load_of(const RankLoads& cells, const balance::Box& box);
 
 /// The cells of one rank in two parts: strips of a room that accelerators compute, and the rest.
@@ -129,8 +129,8 @@ public:
     /// Places the border anew, with the share that the controller has set last, in the cells that this rank has from
     /// this step on.
     void place(std::int64_t step, const balance::Region& mine, const RankLoads& loads);
-    /// Loads of cells of this rank, from the values of all cells at their homes. By counted work these are the cells'
-    /// work, otherwise the usual costs of cells with their numbers of particles. Collective.
+    /// Loads of this rank's cells, from the values of all cells at their homes. By counted work the load of a cell is
+    /// its work. Otherwise it is the usual cost of a cell with its numbers of particles. Collective.
     RankLoads loads_at_homes(const balance::Region& mine, const balance::HomeCells& cells) const;
     /// The same usual costs, from tiles that stay as long as the result, by all threads. Needs no other rank. After
     /// rebin().

@@ -64,8 +64,12 @@ public:
     /// Particles in and around each cell of a tile of the CPU, in the order of cells; of the cells around it as the
     /// halo counted them.
     virtual std::vector<balance::CellCounts> cell_counts_of(std::size_t t) const = 0;
-    /// Calls use(tile, part, counts) for boxes that together have all cells of tiles and blocks in `within`, by all
-    /// threads. part: a box of the tile's cells. counts: as cell_counts_of(), of the cells of `part`.
+    /// Calls use(tile, part, counts) for parts of tiles and blocks that together have all their cells in `within`. All
+    /// threads call it.
+    ///
+    /// part: a box of cells of the tile.
+    ///
+    /// counts: particles in and around each cell of the part, in the order of cells.
     using CountsUse =
         std::function<void(std::size_t tile, const balance::Box& part, std::span<const balance::CellCounts> counts)>;
     virtual void count_cells(const balance::Box& within, const CountsUse& use) const = 0;

@@ -11,9 +11,11 @@
 
 namespace balance {
 
-/// Particles in and around each cell of a box, in the order of its cells.
-/// particles: in the cells of `frame`, which reaches two cells beyond `part` on each side. In two dimensions both are
-/// one cell deep.
+/// Particles in and around each cell of `part`, in the order of its cells.
+///
+/// frame: a box that reaches two cells beyond `part` on each side. In two dimensions both are one cell deep.
+///
+/// particles: in each cell of the frame.
 std::vector<CellCounts> counts_in(const Box& part, int dimensions, const Box& frame,
                                   std::span<const std::int32_t> particles);
 

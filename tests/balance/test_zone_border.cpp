@@ -158,8 +158,7 @@ TEST_CASE("a room up to the border holds all cells of the rank, box by box, each
                             for (const int step : {-1, 1}) {
                                 std::array<int, 3> at{x, y, z};
                                 at[a] += step;
-                                if (c.grid.periodic[a])
-                                    at[a] = (at[a] + c.grid.cells[a]) % c.grid.cells[a];
+                                if (c.grid.periodic[a]) at[a] = (at[a] + c.grid.cells[a]) % c.grid.cells[a];
                                 n += room.boxes[i].contains(at);
                             }
                     });
