@@ -6,8 +6,10 @@ Counted work: test 2 of the load models' experiment on a strip with 240 virtual 
 1 on, balanced every 5 of 1000 steps). A tenth of the processes runs at half speed: always, from step 1250 to 1500, or
 in every other 250 steps. The times are counted, so the figures are the same on every machine.
 
-Wall clock (--wall): two ranks, each bound to a core of its own. A busy process runs on the core of the second, for the
-whole run or for its middle third. These are times of this machine.
+Wall clock (--wall): two ranks, each bound to a core of its own, and the second one is slow in one of several ways
+(DISTURBANCES). Each way is run without balancing, with speeds: off, and with speeds: measured, in turns. The true speed
+comes from runs of one rank alone on either core. --other BUILD adds the measured speeds of another build. One more run
+has a busy process in its middle third only. These are times of this machine.
 
 Runs by counted work that exist are not made again. Writes results/speeds/: summary.json or wall.json, and pictures.
 """
@@ -18,7 +20,7 @@ import sys
 
 from common import fail, mpiexec, read_csv, write_json
 from plotting import plt, save
-from studies import build, in_turns, options_of, steelyard
+from studies import build, in_turns, options_of, steelyard, table
 
 OUT, DECK, FIRST, LAST = "results/speeds", "inputs/lbe240.yaml", 1000, 2000
 PROCESSES, FRACTION, SLOW = 240, 0.1, 0.5
@@ -120,13 +122,20 @@ def counted():
     return result
 
 
+# A process on a core, for some time: it computes, or copies more memory than caches hold.
 BUSY = """import os, sys, time
-core, begin, length = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+core, begin, length, size = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
 time.sleep(begin)
 os.sched_setaffinity(0, {core})
-end = time.time() + length
-while time.time() < end: pass
+end, a, b = time.time() + length, bytearray(size), bytearray(size)
+while time.time() < end: b[:] = a
 """
+DISTURBANCES = {  # of the second rank: the environment's STEELYARD_ISA, MB that a busy process on its core copies
+    "none": ("", None),
+    "portable kernels": ("portable", None),
+    "a busy process": ("", 0),
+    "a process that copies memory": ("", 256),
+}
 # Three times as long and wide as inputs/slab.yaml, so that a step takes longer than what a scheduler gives a program at
 # a time.
 WIDE = [
@@ -141,43 +150,83 @@ MODES = {
 }
 
 
-def disturbed(mode, out, steps, begin=0.0, length=1e6):
-    """A run beside which the second core is busy for `length` seconds, `begin` seconds after its start."""
+def run_disturbed(disturbance, mode, out, steps, ranks=(0, 1), begin=0.0, length=1e6, binary="build/steelyard"):
+    """A run whose rank 1 is disturbed. ranks: those that run, each on its core; one of them alone computes all."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         fail("--wall needs two cores")
-    start = mpiexec(2, "-bind-to", f"user:{cores[0]},{cores[1]}")
-    busy = subprocess.Popen([sys.executable, "-c", BUSY, str(cores[1]), str(begin), str(length)])
+    isa, megabytes = DISTURBANCES[disturbance]
+    start = mpiexec(len(ranks), "-bind-to", "user:" + ",".join(str(cores[r]) for r in ranks))
+    slow = f'[ $((PMI_RANK + {ranks[0]})) = 1 ] && export STEELYARD_ISA={isa}; exec "$@"'
+    arguments = [cores[1], begin, length, (megabytes or 0) << 20]
+    busy = [subprocess.Popen([sys.executable, "-c", BUSY, *map(str, arguments)])] * (megabytes is not None)
     try:
         settings = [*WIDE, f"run.steps={steps}", *MODES[mode]]
-        return steelyard("run", "inputs/slab.yaml", out=out, settings=settings, start=start)
+        start += ["sh", "-c", slow, "sh"] if isa else []
+        return steelyard("run", "inputs/slab.yaml", out=out, settings=settings, start=start, binary=binary)
     finally:
-        busy.kill()
-        busy.wait()
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
-def wall(rounds, steps):
+def found(out):
+    """Speed of the second rank over that of the first, and LBE, as medians over the second half of the balancings."""
+    rows = [r for r in read_csv(f"{out}/resources.csv")]
+    steps = sorted({int(r["step"]) for r in rows})
+    late = [r for r in rows if int(r["step"]) >= steps[len(steps) // 2]]
+    speeds = [[float(r["speed"]) for r in late if r["process"] == p] for p in "01"]
+    return statistics.median(b / a for a, b in zip(*speeds))
+
+
+def wall(rounds, steps, other):
     """The results by the wall clock."""
-    runs = in_turns(rounds, MODES, lambda mode: disturbed(mode, f"{OUT}/wall_{mode}", steps))
-    seconds = {mode: [s["wall_seconds"] for s in of_mode] for mode, of_mode in runs.items()}
-    hashes = {s["state_hash"] for of_mode in runs.values() for s in of_mode}
-    s, third = runs["measured"][-1], statistics.median(seconds["measured"]) / 3
-    print("\nwall clock, two ranks of one thread, a busy process on the core of the second;", end=" ")
-    print(f"{s['particles']} particles, {steps} steps; seconds, medians of {rounds}")
-    for mode, times in seconds.items():
-        print(f"  {mode:<10}{statistics.median(times):>8.2f}   {' '.join(f'{t:.2f}' for t in times)}")
-    ratios = ([a / b for a, b in zip(seconds[m], seconds["measured"])] for m in ("none", "off"))
-    gain, over_off = map(statistics.median, ratios)
-    same = "one state hash" if len(hashes) == 1 else "DIFFERENT HASHES"
-    faster = f"{gain:.2f} x as fast as without balancing, {over_off:.2f} x as fast as without speeds"
-    print(f"  with speeds: {faster}; {same}")
-    s, out = disturbed("measured", f"{OUT}/wall_middle", steps, third, third), f"{OUT}/wall_middle"
-    rows = [r for r in read_csv(f"{out}/resources.csv") if r["resource"] == "1"]
+    ways = {mode: (mode, "build/steelyard") for mode in MODES} | ({"other": ("measured", other)} if other else {})
+
+    def case(what):
+        disturbance, way = what
+        if way == "alone":  # the truth
+            runs = [run_disturbed(disturbance, "none", f"{OUT}/wall_alone", steps // 3, (r,)) for r in (0, 1)]
+            return dict(speed=runs[0]["wall_seconds"] / runs[1]["wall_seconds"])
+        mode, binary = ways[way]
+        s = run_disturbed(disturbance, mode, f"{OUT}/wall_{way}", steps, binary=binary)
+        lbe = next(iter(s["overall_lbe_measured"].values()), None) if mode != "none" else None
+        speed = found(f"{OUT}/wall_{way}") if mode == "measured" else None
+        return dict(seconds=s["wall_seconds"], speed=speed, lbe=lbe, state=s["state_hash"], particles=s["particles"])
+
+    cases = [(d, w) for d in DISTURBANCES for w in ("alone", *ways)]
+    runs = in_turns(rounds, cases, case)
+    row = table(
+        ("second rank", "<30"), ("", "<10"), ("seconds", "24s"), ("over off", "10.3f"), ("speed", "20s"), ("LBE", "16s")
+    )
+
+    def spread(values, form):
+        values = [v for v in values if v is not None]
+        return f"{statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}})" if values else ""
+
+    for (d, w), of_case in runs.items():
+        seconds = [r.get("seconds") for r in of_case]
+        ratios = [a / b["seconds"] for a, b in zip(seconds, runs[d, "off"])] if w != "alone" else []
+        over = statistics.median(ratios) if ratios else ""
+        row(
+            d,
+            w,
+            spread(seconds, ".2f"),
+            over,
+            spread([r["speed"] for r in of_case], ".3f"),
+            spread([r.get("lbe") for r in of_case], ".3f"),
+        )
+    if len({r["state"] for of_case in runs.values() for r in of_case if "state" in r}) != 1:
+        fail("the runs end in different states")
+    busy, measured = "a busy process", f"{OUT}/wall_middle"
+    third = statistics.median(r["seconds"] for r in runs[busy, "measured"]) / 3
+    s = run_disturbed(busy, "measured", measured, steps, begin=third, length=third)
+    rows = [r for r in read_csv(f"{measured}/resources.csv") if r["process"] == "1"]
     series = [[int(r["step"]), float(r["speed"]), float(r["load"])] for r in rows]
     loads = " ".join(f"{load:.2f}" for _, _, load in series)
-    print(f"  busy in the middle third only: the second rank's load, relative to the mean, at the balancings: {loads}")
-    result = dict(seconds=seconds, times_faster=gain, times_faster_than_off=over_off, series=series)
-    return result | dict(hashes=sorted(hashes | {s["state_hash"]}), times_by=s["times_by"], steps=steps)
+    print(f"busy in the middle third only: the second rank's load, relative to the mean, at the balancings: {loads}")
+    shown = [dict(second_rank=d, way=w, runs=of_case) for (d, w), of_case in runs.items()]
+    return dict(cases=shown, series=series, times_by=s["times_by"], steps=steps, particles=s["particles"])
 
 
 def plot_counted(cases, path):
@@ -218,10 +267,11 @@ def main():
     parser.add_argument("--wall", action="store_true", help="only the runs by the wall clock")
     parser.add_argument("--runs", type=int, default=5, help="--wall: runs of each kind (default: 5)")
     parser.add_argument("--steps", type=int, default=900, help="--wall: of a run (default: 900)")
+    parser.add_argument("--other", metavar="BINARY", help="--wall: another build of the program, beside this one")
     arguments = parser.parse_args()
     build("steelyard")
     if arguments.wall:
-        result = wall(arguments.runs, arguments.steps)
+        result = wall(arguments.runs, arguments.steps, arguments.other)
         write_json(f"{OUT}/wall.json", {"simulated": False, "wall": result})
         plot_wall(result, f"{OUT}/border.png")
     else:
