@@ -120,6 +120,7 @@ public:
     const std::int32_t& count(const CellIndex& c) const { return cells_.counts[cells_.cell(c)]; }
 
     /// All these numbers, in the order of the cells of counted().
+    std::span<std::int32_t> counts() { return cells_.counts; }
     std::span<const std::int32_t> counts() const { return cells_.counts; }
     /// The box with its halo.
     const balance::Box& counted() const { return cells_.all; }

@@ -29,6 +29,10 @@ md::CellIndex cell_at(const balance::Box& box, std::int32_t number) {
     return c;
 }
 
+std::int32_t number_in(const balance::Box& box, const md::CellIndex& c) {
+    return static_cast<std::int32_t>(balance::place_in(box, c[0], c[1], c[2]));
+}
+
 // Appends boxes that hold these cells of a block: runs in its columns. numbers: in ascending order.
 template <int D>
 void append_runs(const balance::Box& block, const std::vector<std::int32_t>& numbers,
@@ -73,32 +77,41 @@ void BlockHalo<D>::plan(const Plan& counted, const Plan& seen) {
     shown_.assign(blocks, {});
     incoming_.assign(tiles_.accelerators(), {});
     if (blocks == 0) return;
-    std::vector<gpu::BlockBorder<D>> borders(tiles_.accelerators());
-    const auto block_of = [&](balance::TileId id) { return tiles_.place_of(id) - tiles_.on_cpu(); };
-    const auto accelerator = [&](balance::TileId id) { return tiles_.accelerator_of(tiles_.place_of(id)); };
+    Borders borders(tiles_.accelerators());
+    collect_moves(counted, seen, borders);
+    list_cells(borders);
+    list_columns(borders);
+    for (int a = 0; a < tiles_.accelerators(); ++a)
+        if (!tiles_.zone(a).set_blocks(tiles_.blocks(a), borders[a]).empty())
+            throw std::logic_error("a block of an accelerator holds particles of other cells");
+}
+
+// The crossings, the cells that others count and see, in any order, and the images.
+template <int D>
+void BlockHalo<D>::collect_moves(const Plan& counted, const Plan& seen, Borders& borders) {
     const auto show = [&](std::vector<Shown>& lists, const Move& m) {
-        const balance::Box& block = tiles_.box(tiles_.place_of(m.source));
+        const std::size_t t = tiles_.place_of(m.source);
         md::for_each_cell<D>(m.box, [&](const md::CellIndex& c) {
-            lists[block_of(m.source)].cells.push_back(
-                static_cast<std::int32_t>(balance::place_in(block, c[0], c[1], c[2])));
+            lists[t - tiles_.on_cpu()].cells.push_back(number_in(tiles_.box(t), c));
         });
     };
     for (const Move& m : counted.local)
         if (is_block(m.source)) show(counted_, m);
-    for (const Move& m : seen.local) {
-        const bool from = is_block(m.source), to = is_block(m.target);
-        if (from && to && accelerator(m.source) == accelerator(m.target)) {
-            const TargetView<D> there = in_target_coordinates<D>(setup_.domain, m);
-            borders[accelerator(m.source)].images.push_back(
-                {tiles_.block_of(tiles_.place_of(m.target)), there.box, m.box.lower, there.shift});
-        } else if (from || to) {
-            inside_.push_back({m, {}, tiles_.place_of(m.source), tiles_.place_of(m.target), from, to, {}});
-            if (from) show(shown_, m);
-        }
-    }
     for (const auto& link : counted.links)
         for (const Move& m : link.outgoing)
             if (is_block(m.source)) show(counted_, m);
+    for (const Move& m : seen.local) {
+        const std::size_t source = tiles_.place_of(m.source), target = tiles_.place_of(m.target);
+        const bool from = is_block(m.source), to = is_block(m.target);
+        const TargetView<D> there = in_target_coordinates<D>(setup_.domain, m);
+        if (from && to && tiles_.accelerator_of(source) == tiles_.accelerator_of(target)) {
+            borders[tiles_.accelerator_of(target)].images.push_back(
+                {tiles_.block_of(target), there.box, m.box.lower, there.shift});
+        } else if (from || to) {
+            inside_.push_back({m, there, source, target, from, to, {}});
+            if (from) show(shown_, m);
+        }
+    }
     for (const auto& link : seen.links) {
         for (const Move& m : link.outgoing)
             if (is_block(m.source)) {
@@ -106,28 +119,40 @@ void BlockHalo<D>::plan(const Plan& counted, const Plan& seen) {
                 show(shown_, m);
             }
         for (const Move& m : link.incoming)
-            if (is_block(m.target)) across_.push_back({m, {}, 0, tiles_.place_of(m.target), false, true, {}});
+            if (is_block(m.target))
+                across_.push_back(
+                    {m, in_target_coordinates<D>(setup_.domain, m), 0, tiles_.place_of(m.target), false, true, {}});
     }
     std::ranges::sort(across_, {}, &Crossing::move);
-    for (std::size_t b = 0; b < blocks; ++b) {
-        const std::size_t t = tiles_.on_cpu() + b;
-        gpu::BlockBorder<D>& border = borders[tiles_.accelerator_of(t)];
+}
+
+// Brings the cells that blocks show into order, each once.
+template <int D>
+void BlockHalo<D>::list_cells(Borders& borders) {
+    for (std::size_t b = 0; b < shown_.size(); ++b) {
+        const md::Tile<D>& tile = tiles_[tiles_.on_cpu() + b];
+        gpu::BlockBorder<D>& border = borders[tiles_.accelerator_of(tiles_.on_cpu() + b)];
         for (auto [lists, boxes] : {std::pair{&counted_, &border.counted}, {&shown_, &border.outgoing}}) {
-            std::vector<std::int32_t>& cells = (*lists)[b].cells;
-            std::ranges::sort(cells);
-            cells.erase(std::ranges::unique(cells).begin(), cells.end());
-            append_runs<D>(tiles_.box(t), cells, *boxes);
+            Shown& list = (*lists)[b];
+            std::ranges::sort(list.cells);
+            list.cells.erase(std::ranges::unique(list.cells).begin(), list.cells.end());
+            append_runs<D>(tile.box(), list.cells, *boxes);
+            for (const std::int32_t cell : list.cells)
+                list.counts.push_back(&tile.count(cell_at<D>(tile.box(), cell)) - tile.counts().data());
         }
     }
+}
+
+// Finds the columns of moves of blocks among the cells that these show, and orders what comes in.
+template <int D>
+void BlockHalo<D>::list_columns(Borders& borders) {
     for (std::vector<Crossing>* list : {&inside_, &across_})
         for (Crossing& c : *list) {
-            c.to = in_target_coordinates<D>(setup_.domain, c.move);
             if (c.from_block) {
                 const std::vector<std::int32_t>& cells = shown_[c.source - tiles_.on_cpu()].cells;
                 md::for_each_column<D>(c.move.box, [&](const md::CellIndex& low) {
-                    const auto cell = balance::place_in(tiles_.box(c.source), low[0], low[1], low[2]);
-                    c.columns.push_back(
-                        static_cast<std::int32_t>(std::ranges::lower_bound(cells, cell) - cells.begin()));
+                    const auto first = std::ranges::lower_bound(cells, number_in(tiles_.box(c.source), low));
+                    c.columns.push_back(static_cast<std::int32_t>(first - cells.begin()));
                 });
             }
             if (!c.to_block) continue;
@@ -135,9 +160,6 @@ void BlockHalo<D>::plan(const Plan& counted, const Plan& seen) {
             borders[a].incoming.push_back({tiles_.block_of(c.target), c.to.box, c.to.shift});
             incoming_[a].push_back(&c);
         }
-    for (int a = 0; a < tiles_.accelerators(); ++a)
-        if (!tiles_.zone(a).set_blocks(tiles_.blocks(a), borders[a]).empty())
-            throw std::logic_error("a block of an accelerator holds particles of other cells");
 }
 
 template <int D>
@@ -146,21 +168,19 @@ void BlockHalo<D>::take_counts() {
         if (!tiles_.has_blocks(a)) continue;
         const std::int32_t* n = tiles_.zone(a).border_counts().data();
         for (std::size_t t = tiles_.first_of_accelerator(a); t < tiles_.first_of_accelerator(a + 1); ++t)
-            for (const std::int32_t cell : counted_[t - tiles_.on_cpu()].cells)
-                tiles_[t].count(cell_at<D>(tiles_.box(t), cell)) = *n++;
+            for (const std::int64_t place : counted_[t - tiles_.on_cpu()].counts) tiles_[t].counts()[place] = *n++;
     }
 }
 
 template <int D>
 void BlockHalo<D>::lay_slots() {
     for (std::size_t b = 0; b < shown_.size(); ++b) {
-        const md::Tile<D>& tile = tiles_[tiles_.on_cpu() + b];
+        const std::size_t t = tiles_.on_cpu() + b;
         Shown& shown = shown_[b];
-        shown.first.assign(1, 0);
         // Positions of all blocks of an accelerator lie one after the other.
-        if (tiles_.block_of(tiles_.on_cpu() + b) > 0) shown.first[0] = shown_[b - 1].first.back();
-        for (const std::int32_t cell : shown.cells)
-            shown.first.push_back(shown.first.back() + tile.count(cell_at<D>(tile.box(), cell)));
+        std::int64_t next = tiles_.block_of(t) > 0 ? shown_[b - 1].first.back() : 0;
+        shown.first.assign(1, next);
+        for (const std::int64_t place : shown.counts) shown.first.push_back(next += tiles_[t].counts()[place]);
     }
     for (int a = 0; a < tiles_.accelerators(); ++a) {
         if (!tiles_.has_blocks(a)) continue;
@@ -243,7 +263,7 @@ std::int64_t BlockHalo<D>::plan_bytes() const {
         for (const Crossing& c : *list) n += c.columns.capacity() * sizeof(std::int32_t);
     for (const std::vector<Shown>* list : {&counted_, &shown_})
         for (const Shown& s : *list)
-            n += s.cells.capacity() * sizeof(std::int32_t) + s.first.capacity() * sizeof(std::int64_t);
+            n += s.cells.capacity() * sizeof(std::int32_t) + (s.counts.capacity() + s.first.capacity()) * 8;
     return static_cast<std::int64_t>(n);
 }
 

@@ -59,9 +59,14 @@ private:
     };
     // The cells of a block that others see, upwards in each column.
     struct Shown {
-        std::vector<std::int32_t> cells;  // numbers in the block
-        std::vector<std::int64_t> first;  // position of each cell's first particle, then of the end
+        std::vector<std::int32_t> cells;   // numbers in the block
+        std::vector<std::int64_t> counts;  // places of their counts in the md::Tile
+        std::vector<std::int64_t> first;   // position of each cell's first particle, then of the end
     };
+    using Borders = std::vector<gpu::BlockBorder<D>>;  // by accelerator
+    void collect_moves(const balance::Plan& counted, const balance::Plan& seen, Borders& borders);
+    void list_cells(Borders& borders);
+    void list_columns(Borders& borders);
     bool is_block(balance::TileId id) const { return tiles_.place_of(id) >= tiles_.on_cpu(); }
     const Crossing& across(const balance::Move& move) const;
     std::span<const md::Packed<D>> column(const Crossing& c, std::size_t k) const;

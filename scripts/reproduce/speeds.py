@@ -159,7 +159,8 @@ def run_disturbed(disturbance, mode, out, steps, ranks=(0, 1), begin=0.0, length
     start = mpiexec(len(ranks), "-bind-to", "user:" + ",".join(str(cores[r]) for r in ranks))
     slow = f'[ $((PMI_RANK + {ranks[0]})) = 1 ] && export STEELYARD_ISA={isa}; exec "$@"'
     arguments = [cores[1], begin, length, (megabytes or 0) << 20]
-    busy = [subprocess.Popen([sys.executable, "-c", BUSY, *map(str, arguments)])] * (megabytes is not None)
+    command = [sys.executable, "-c", BUSY, *map(str, arguments)]
+    busy = [] if megabytes is None else [subprocess.Popen(command)]
     try:
         settings = [*WIDE, f"run.steps={steps}", *MODES[mode]]
         start += ["sh", "-c", slow, "sh"] if isa else []
