@@ -77,7 +77,9 @@ def test_one_hash(plain, tmp, ranks, keys):
 
 
 def test_threads_on_both_sides(plain, tmp):
-    assert state(tmp, threads=2, **zone(accelerator__threads=2)) == plain
+    """By itself, and where zones of many blocks change at each balancing, which all threads fill."""
+    for keys in ({}, dict(balance__migrate="always", balance__processes=8, **BY_WORK, **fixed(0.9))):
+        assert state(tmp, threads=2, ranks=2, **zone(accelerator__threads=2, **keys)) == plain
 
 
 def test_fields(tmp):
