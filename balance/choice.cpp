@@ -8,6 +8,13 @@
 
 namespace balance {
 
+std::vector<std::string> Candidates::names() const {
+    std::vector<std::string> names;
+    for (const auto* list : {&models, &partitions})
+        for (const Contender& c : *list) names.push_back(c.name);
+    return names;
+}
+
 bool Choice::restore(std::span<const std::int64_t> n, const Candidates& candidates) {
     const bool good = n.size() == numbers && n[0] >= 0 && n[0] < std::ssize(candidates.models) && n[1] >= 0 &&
                       n[1] < std::ssize(candidates.partitions) && n[2] >= 0 && n[2] < rounds && n[3] >= 1;

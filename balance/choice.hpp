@@ -18,12 +18,13 @@ namespace balance {
 
 struct BalancedModel;
 
-/// How much more than perfect balance a step takes with a candidate: mean over some looks, as a part of a mean
-/// process's time.
+/// The excess of a candidate's step time over that of perfect balance, as a part of the latter: mean of some looks.
 struct Rating {
-    double looks = 0, excess = 0;        ///< number of looks; sum of what they saw
-    double difference = 0, squares = 0;  ///< sums of the difference to the candidate in use, and of its square
-    double seconds = 0;                  ///< for moves since the last look, of each process
+    double looks = 0;
+    double excess = 0;      ///< Sum.
+    double difference = 0;  ///< Sum of the differences to the candidate in use.
+    double squares = 0;     ///< Sum of their squares.
+    double seconds = 0;     ///< Of each process, for moves since the last look.
 
     static constexpr std::size_t numbers = 5;
     std::array<double, numbers> to_numbers() const { return {looks, excess, difference, squares, seconds}; }
@@ -35,11 +36,12 @@ struct Rating {
     bool better(double margin) const;
 };
 
-/// What a run may choose from; the first of each is what it starts with. Empty: it chooses nothing.
+/// Models and partitioners that a run may choose from. It starts with the first of each. Empty: it chooses nothing.
 struct Candidates {
     std::vector<Contender> models, partitions;
     bool empty() const { return models.empty(); }
     std::size_t size() const { return models.size() + partitions.size(); }
+    std::vector<std::string> names() const;
 };
 
 /// A choice that changed something.
@@ -71,8 +73,8 @@ struct Choice {
     bool tries(double updates, std::optional<double> left) const;
 };
 
-/// The place of the best of some candidates. It is that of the one in use, unless another one is better by more than
-/// `margin`, a part of the step time, and by more than twice the standard error of their difference.
+/// The place of the best candidate. The one in use stays the best until the difference to another one exceeds `margin`,
+/// a part of the step time, and twice its standard error.
 std::int64_t best_of(std::span<const BalancedModel> candidates, std::int64_t in_use, double margin);
 
 }  // namespace balance

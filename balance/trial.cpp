@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The candidates see nothing but the driver's times and the cells, so the trajectory's ranks measure no more than
-// without them. By counted work the true costs of the cells rate partitions; by the wall clock nobody knows these, and
-// the driver's loads stand for them.
+// Candidates see nothing but the driver's times and the cells, so a trial measures nothing of its own. By counted work
+// the true costs of the cells rate partitions. By the wall clock nobody knows these, so the driver's loads stand for
+// them.
 #include "balance/trial.hpp"
 
 #include <algorithm>
@@ -95,6 +95,7 @@ bool Trial::balance(const Observation& seen, CellLoads& loads) {
         rate_partitions(seen.row.mean_seconds, static_cast<double>(measured_.moment.step) - driver_.history.load_step,
                         loads.load, measured_.ghost_seconds / std::max(1.0, driver_.history.ghost_cells));
     if (choice_.round + 1 == Choice::rounds) choose(loads);
+    seconds_ = s_.meter.now() - begun_;
     return true;
 }
 
@@ -140,6 +141,7 @@ void Trial::choose(CellLoads& loads) {
 }
 
 void Trial::go_on(const BalanceRow& driver) {
+    begun_ = s_.meter.now();
     if (choice_.round + 1 == Choice::rounds) {
         choice_.round = 0;
         choice_.next = static_cast<std::int64_t>(4 * driver_.history.updates);
@@ -158,7 +160,7 @@ void Trial::go_on(const BalanceRow& driver) {
         }
         ++choice_.round;
     }
-    choice_.spent += longest(s_.meter.now() - begun_);
+    choice_.spent += longest(seconds_ + s_.meter.now() - begun_);
 }
 
 }  // namespace balance

@@ -10,8 +10,9 @@
 
 namespace balance {
 
-/// In a trial, after each look at the driver's times: how much longer than foretold by each model did the slowest
-/// process take? times: of the hosted processes, as models see them. Collective.
+/// Rates the models of a trial after each look at the driver's times: how much longer than foretold did the slowest
+/// process take? Collective.
+/// times: of the hosted processes, as models see them.
 void rate_models(const Setting& setting, const std::vector<double>& times, Balancing& all);
 
 /// The driver takes over a model with its knowledge, and the options of a partitioner.
@@ -57,7 +58,7 @@ private:
     CandidateSteps steps_;
     std::span<BalancedModel> models_, partitions_;
     std::vector<CellLoads> loads_;  // by each model
-    double begun_ = 0;              // seconds
+    double begun_ = 0, seconds_ = 0;
 };
 
 }  // namespace balance

@@ -48,7 +48,7 @@ struct ChoiceLimits {
 /// If the deck leaves model and partition to the run, the policy gets the candidates.
 void add_candidates(balance::Policy& policy, const Deck::Balance& settings, const balance::Grid& grid,
                     const ChoiceLimits& limits);
-/// What was chosen since the start, a sentence each.
+/// The choices since the start, a sentence each.
 std::vector<std::string> choices_in_words(const balance::Candidates& candidates, const balance::Choice& choice);
 
 /// The contenders that a deck compares with its driver. Collective.

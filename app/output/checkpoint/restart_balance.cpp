@@ -112,15 +112,8 @@ std::map<std::string, balance::Contender> contenders_of(const Deck::Balance& b) 
     return all;
 }
 
-// The candidate of that name; nothing if there is none.
-std::optional<std::int64_t> place_of(const std::vector<balance::Contender>& all, const std::string& name) {
-    const auto at = std::ranges::find(all, name, &balance::Contender::name);
-    return at == all.end() ? std::nullopt : std::optional<std::int64_t>(at - all.begin());
-}
-
 // The model and the partition that the run of a checkpoint had chosen go to `driver`. This run takes them over if it
-// has them among its candidates. Returns whether it has the same candidates and processes. Only then a trial under way
-// goes on.
+// has the same candidates. Returns whether these go on with what they knew, which takes the same processes, too.
 bool load_choice(comm::FileReader& file, const CheckpointInfo& info, balance::Contender& driver, LoadBalancer& balancer,
                  const comm::Communicator& comm) {
     balance::Policy old;
@@ -132,22 +125,14 @@ bool load_choice(comm::FileReader& file, const CheckpointInfo& info, balance::Co
     comm::require(comm, good, [&] {
         return unusable(info.path, choice_path + " makes no sense", ", or restart with balance.every = 0");
     });
-    const balance::Contender &model = old.candidates.models[choice.model],
-                             &partition = old.candidates.partitions[choice.partition];
-    driver.model = model.model, driver.partition = partition.partition;
-    const balance::Candidates& now = balancer.choosable();
-    const auto its_model = place_of(now.models, model.name), its_partition = place_of(now.partitions, partition.name);
-    if (!its_model || !its_partition) return false;
-    const auto same = [](const std::vector<balance::Contender>& a, const std::vector<balance::Contender>& b) {
-        return std::ranges::equal(a, b, {}, &balance::Contender::name, &balance::Contender::name);
-    };
-    const std::int64_t processes = file.row_count<std::int64_t>("/balance/" + driver.name + "/first") - 1;
-    const bool all_same = same(now.models, old.candidates.models) && same(now.partitions, old.candidates.partitions) &&
-                          processes == balancer.hosts().processes();
-    if (!all_same) choice.round = 0;
-    choice.model = *its_model, choice.partition = *its_partition;
+    driver.model = old.candidates.models[choice.model].model;
+    driver.partition = old.candidates.partitions[choice.partition].partition;
+    if (balancer.choosable().names() != old.candidates.names()) return false;
+    const bool goes_on =
+        file.row_count<std::int64_t>("/balance/" + driver.name + "/first") - 1 == balancer.hosts().processes();
+    if (!goes_on) choice.round = 0;
     balancer.choose(choice);
-    return all_same;
+    return goes_on;
 }
 
 // processes: of the run that saved them.
