@@ -4,8 +4,8 @@
 
 Each deck runs for 1000 steps and records its loads every 10 steps. Each series is balanced again (steelyard replay) on
 16 and on 240 virtual processes by counted work: with `balance: auto`, and with each of twelve fixed choices of load
-model and partitioner. All may balance every 10 steps, by the criterion `gain`. Processes are equally fast, and models are told so
-(speeds: off).
+model and partitioner. All may balance every 10 steps, by the criterion `gain`. Processes are equally fast, and models
+are told so (speeds: off).
 
 The table shows the seconds of `auto` over those of the best fixed choice and over those of the default keys, computing
 and balancing together. Times are counted work, so it is the same on every machine. Series and replays that exist are

@@ -121,7 +121,8 @@ void say_zones(const Summary& s) {
     }
     if (s.zones.size() > most) say(stdout, "  and {} more ranks: zones.csv\n", s.zones.size() - most);
     // A partition into several patches a process leaves no large box for accelerators (docs/zones.md, "The cap").
-    if (s.run.deck.balance.every == 0 || s.run.deck.balance.chooses || s.run.deck.balance.partition.kind != "chain") return;
+    if (s.run.deck.balance.every == 0 || s.run.deck.balance.chooses || s.run.deck.balance.partition.kind != "chain")
+        return;
     const auto lacks_room = [](const ZoneSummary& z) {
         return z.boxes > 1 && z.speed > 1 && z.most_share < 0.9 && z.share > 0.98 * z.most_share;
     };
