@@ -24,10 +24,12 @@ std::optional<double> error_of(const ContenderCost& a, const ContenderCost& b) {
 
 }  // namespace
 
-void ContenderCost::add(const BalanceRow& row, std::int64_t steps, const Counting& counting, std::int64_t processes) {
+void ContenderCost::add(const BalanceRow& row, std::int64_t steps, const Counting& counting, std::int64_t processes,
+                        double ghosts) {
     if (each.empty()) from_step = row.step - steps;
     const bool balanced = row.load_step == row.step;  // else the partition was kept without new loads
-    const double computing = row.max_seconds * static_cast<double>(steps),
+    const double ghost_seconds = counting.work.ghost * ghosts / static_cast<double>(processes),
+                 computing = (row.max_seconds + ghost_seconds) * static_cast<double>(steps),
                  balancing = (balanced ? counting.work.balancing : 0) + counting.moving_seconds(row.moved, processes);
     computing_seconds += computing, balancing_seconds += balancing;
     balancings += balanced;

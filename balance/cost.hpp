@@ -15,7 +15,8 @@ struct BalanceRow;
 /// The cost of one contender since the program started, from its rows.
 struct ContenderCost {
     std::string name;
-    double computing_seconds = 0;  ///< of the slowest process, from opportunity to opportunity
+    double computing_seconds =
+        0;  ///< of the slowest process, and of a mean one for ghosts, from opportunity to opportunity
     double balancing_seconds = 0;  ///< by the prices of a balancing and of what moves
     std::int64_t balancings = 0;   ///< partitions made, but for the first
     std::int64_t migrations = 0;   ///< of which taken
@@ -26,8 +27,9 @@ struct ContenderCost {
     std::int64_t together = 1;   ///< opportunities in an entry of `each`
 
     double seconds() const { return computing_seconds + balancing_seconds; }
-    /// row: of an opportunity `steps` after the one before.
-    void add(const BalanceRow& row, std::int64_t steps, const Counting& counting, std::int64_t processes);
+    /// row: of an opportunity `steps` after the one before. ghosts: ghost cells of the partition in use till then.
+    void add(const BalanceRow& row, std::int64_t steps, const Counting& counting, std::int64_t processes,
+             double ghosts);
 };
 
 /// How much more a contender costs than the one that costs least, as a part of the latter's seconds.

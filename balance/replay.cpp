@@ -14,6 +14,7 @@ namespace {
 Policy priced(Policy policy, double scale) {
     policy.counting.work.move *= scale;
     policy.counting.work.balancing *= scale;
+    policy.counting.work.ghost *= scale;
     return policy;
 }
 

@@ -11,6 +11,7 @@
 
 #include "balance/model/cell_counts.hpp"
 #include "balance/sides.hpp"
+#include "balance/trial.hpp"
 
 namespace balance {
 namespace {
@@ -80,15 +81,16 @@ Observation observed_by(const Setting& s, const RoundMoment& moment, BalancedMod
 // The part of a round that belongs to one model.
 class ModelRound {
 public:
+    // known: around_home() of a partition.
     ModelRound(const Setting& setting, const Measured& measured, const ProcessBoxes& known, const HomeCells& cells,
-               Balancing& all, std::size_t model)
+               Balancing& all, BalancedModel& model)
         : s_(setting),
           measured_(measured),
           known_(known),
           cells_(cells),
           all_(all),
-          b_(all.models[model]),
-          driver_(model == 0),
+          b_(model),
+          driver_(&model == &all.models.front()),
           pieces_(pieces_of(known)) {}
 
     // By counted work.
@@ -119,11 +121,25 @@ public:
         });
     }
 
-    // New loads and a new partition; times: of the hosted processes; of the first round there are none, and all models
-    // start from the same loads.
-    void repartition(const std::vector<double>& times, BalanceRow& row, RoundOutcome& outcome) {
+    // New loads; times: of the hosted processes; of the first round there are none, and all models start from the same
+    // loads.
+    CellLoads model_loads(const std::vector<double>& times, BalanceRow& row) {
         if (driver_) all_.load.reset();  // room for the new ones
-        CellLoads loads = model_loads(times, row);
+        const bool measured = !measured_.first;
+        const double begin = s_.meter.now();
+        if (b_.state.empty())
+            for (const CellCounts& c : cells_.counts) b_.state.push_back(b_.model->first_state(c));
+        CellLoads loads = measured ? learnt_loads(times) : first_loads(s_.policy.start, cells_.counts);
+        row.model_seconds = s_.meter.now() - begin;
+        if (driver_ && s_.policy.clock == BalanceClock::wall && measured_.accelerator_speeds.empty())
+            all_.heaviest_cell =
+                heaviest_cell_share(s_.team, loads.load, all_.speeds.capacity(), all_.speeds.fastest());
+        b_.history.updates += measured;
+        return loads;
+    }
+
+    // A new partition by these loads.
+    void repartition(CellLoads loads, const std::vector<double>& times, BalanceRow& row, RoundOutcome& outcome) {
         b_.history.load_step = static_cast<double>(measured_.moment.step);
         const double begin = s_.meter.now();
         std::optional<LocalPartition> next = partition_by(loads, row, outcome);
@@ -143,8 +159,38 @@ public:
         if (moves) outcome.next = std::move(next);
     }
 
+    // LBE of the partition in use with these costs of the cells at home.
+    double efficiency_by(std::span<const std::int64_t> cost) const {
+        std::array<std::vector<double>, 2> lists;  // costs, and costs / speed
+        const std::vector<std::int64_t> of_hosted = at_hosts(pieces_, cost);
+        const std::vector<double> speeds = all_.speeds.relative(hosted_by(s_));
+        for (std::size_t i = 0; i < speeds.size(); ++i) {
+            lists[0].push_back(static_cast<double>(of_hosted[i]));
+            lists[1].push_back(lists[0].back() / speeds[i]);
+        }
+        const std::vector<OverAll> all = over_all(s_.team, s_.hosts.processes(), lists);
+        return efficiency(all[0].sum, all_.speeds.capacity(), all[1].largest);
+    }
+
+    // Makes a candidate's next partition by the driver's loads. Returns what moves.
+    Moved take_partition(const CellLoads& loads) {
+        BalanceRow row;
+        RoundOutcome unused;
+        std::optional<LocalPartition> next = partition_by(loads, row, unused);
+        weigh(next, loads, all_.speeds.relative(hosted_by(s_)), row);
+        if (next) b_.partition = std::move(next->hosted);
+        return row.moved;
+    }
+
+    // Seconds a step of each hosted process by these loads at the mean speed.
+    std::vector<double> foretold(const CellLoads& loads) const {
+        std::vector<double> seconds;
+        for (const std::int64_t load : at_hosts(pieces_, loads.load))
+            seconds.push_back(static_cast<double>(load) * loads.unit);
+        return seconds;
+    }
+
 private:
-    // known: around_home() of a partition.
     ProcessCells pieces_of(const ProcessBoxes& known) const {
         s_.meter.part(RoundPart::fields, known.size(), 0);
         return ProcessCells::at_home(s_.team, s_.grid, known, s_.hosts);
@@ -166,20 +212,6 @@ private:
     std::vector<std::int64_t> at_hosts(const ProcessCells& pieces, std::span<const std::int64_t> values) const {
         s_.meter.part(RoundPart::sums, 0, home_cells(s_));
         return pieces.sums_at_hosts(pieces.piece_sums(values), 1);
-    }
-
-    CellLoads model_loads(const std::vector<double>& times, BalanceRow& row) {
-        const bool measured = !measured_.first;
-        const double begin = s_.meter.now();
-        if (b_.state.empty())
-            for (const CellCounts& c : cells_.counts) b_.state.push_back(b_.model->first_state(c));
-        CellLoads loads = measured ? learnt_loads(times) : first_loads(s_.policy.start, cells_.counts);
-        row.model_seconds = s_.meter.now() - begin;
-        if (driver_ && s_.policy.clock == BalanceClock::wall && measured_.accelerator_speeds.empty())
-            all_.heaviest_cell =
-                heaviest_cell_share(s_.team, loads.load, all_.speeds.capacity(), all_.speeds.fastest());
-        b_.history.updates += measured;
-        return loads;
     }
 
     CellLoads learnt_loads(const std::vector<double>& times) {
@@ -315,9 +347,17 @@ Balancing make_balancing(const Setting& s, const ModelConstants& constants, cons
         all.models.push_back(std::move(b));
     };
     prepare_partitions(s.team, s.grid, s.policy.partition);
-    add({driver, driver, s.policy.criterion, s.policy.partition},
+    const Candidates& candidates = s.policy.candidates;
+    add({driver, candidates.empty() ? driver : candidates.models.front().model, s.policy.criterion, s.policy.partition},
         kind_of(s.policy.partition).follows_loads ? driver : "none");
     for (const Contender& c : others) add(c, c.name);
+    all.choice.begun = s.meter.now();
+    if (candidates.size() <= 2) return all;  // nothing to choose from
+    const std::size_t balanced = all.models.size();
+    for (const auto& list : {candidates.models, candidates.partitions})
+        for (const Contender& c : list) add(c, c.name);
+    all.candidates.assign(std::move_iterator(all.models.begin() + balanced), std::move_iterator(all.models.end()));
+    all.models.resize(balanced);
     return all;
 }
 
@@ -344,6 +384,7 @@ Observation observe(const Setting& s, const RoundMoment& moment, const std::opti
         describe(driver, seen.row);
     }
     seen.row.driver = true;
+    if (measured) rate_models(s, seen.times, balancing);
     return seen;
 }
 
@@ -382,6 +423,30 @@ bool wants_ahead(const Balancing& balancing) {
 
 namespace {
 
+// in_use: around_home() of the driver's partition at the begin of the round.
+CandidateSteps steps_of_candidates(const Setting& s, const ProcessBoxes& in_use, const HomeCells& cells,
+                                   const Measured& measured, Balancing& all) {
+    const auto with_own = [&](BalancedModel& b, auto use) {
+        const ProcessBoxes known = around_home(s.team, s.grid, b.partition);
+        return use(ModelRound(s, measured, known, cells, all, b));
+    };
+    return {
+        [&](BalancedModel& b, const std::vector<double>& times) {
+            BalanceRow row;
+            return ModelRound(s, measured, in_use, cells, all, b).model_loads(times, row);
+        },
+        [with_own](BalancedModel& b, std::span<const std::int64_t> cost) {
+            return with_own(b, [&](const ModelRound& r) { return r.efficiency_by(cost); });
+        },
+        [with_own](BalancedModel& b, const CellLoads& loads) {
+            return with_own(b, [&](ModelRound r) { return r.take_partition(loads); });
+        },
+        [with_own](BalancedModel& b, const CellLoads& loads) {
+            return with_own(b, [&](const ModelRound& r) { return r.foretold(loads); });
+        },
+    };
+}
+
 // in_use: around_home() of the driver's partition.
 RoundOutcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells cells, const Measured& measured,
                            Balancing& all) {
@@ -390,15 +455,27 @@ RoundOutcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCel
     for (std::size_t m = 0; m < models; ++m) {
         std::optional<ProcessBoxes> other;
         if (m > 0) other = around_home(s.team, s.grid, all.models[m].partition);
-        ModelRound round(s, measured, other ? *other : in_use, cells, all, m);
+        BalancedModel& model = all.models[m];
+        const double ghosts = model.history.ghost_cells;
+        ModelRound round(s, measured, other ? *other : in_use, cells, all, model);
+        std::optional<Trial> trial;
+        if (m == 0 && !measured.first && !all.candidates.empty())
+            trial.emplace(s, measured, cells, all, steps_of_candidates(s, in_use, cells, measured, all));
         Observation seen;
         if (measured.observed) seen = *measured.observed;
         else if (!measured.first) seen = round.observe();
+        if (trial && !measured.observed) trial->rate(seen);
         seen.row.driver = m == 0;
-        if (seen.row.decision == Decision::none) round.repartition(seen.times, seen.row, outcome);
+        if (seen.row.decision == Decision::none) {
+            CellLoads loads = round.model_loads(seen.times, seen.row);
+            const bool tried = trial && trial->balance(seen, loads);
+            round.repartition(std::move(loads), seen.times, seen.row, outcome);
+            if (tried) trial->go_on(seen.row);
+            if (m == 0) all.choice.partition_seconds = seen.row.partition_seconds;
+        }
         if (!measured.first && s.policy.clock == BalanceClock::work)
-            all.models[m].cost.add(seen.row, measured.moment.step - measured.moment.last, s.policy.counting,
-                                   s.hosts.processes());
+            model.cost.add(seen.row, measured.moment.step - measured.moment.last, s.policy.counting,
+                           s.hosts.processes(), ghosts);
         if (!measured.first) outcome.rows.push_back(std::move(seen.row));
         if (m == 0) outcome.seconds = std::move(seen.seconds);
     }

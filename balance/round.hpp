@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "balance/choice.hpp"
 #include "balance/contender.hpp"
 #include "balance/cost.hpp"
 #include "balance/decision.hpp"
@@ -54,6 +55,7 @@ struct Policy {
     Start start = Start::particles;        ///< the loads before anything was measured
     Counting counting;                     ///< BalanceClock::work; its costs also say what a migration takes
     std::optional<std::int64_t> end = {};  ///< last step of the run, if it is known: what is saved must pay until then
+    Candidates candidates = {};            ///< what the driver may choose from, instead of `partition` and its model
 
     /// A partition that never changes has no use for speeds.
     bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }
@@ -78,6 +80,7 @@ struct BalancedModel {
     Watch watch{};
     History history{};
     ContenderCost cost{label};  ///< by counted work
+    Rating rating{};            ///< of a candidate, in the trial under way
     // A team of one may have its own.
     WholeModel whole_model{};  ///< in the place of `model`, if there is one
     Partitioner partitioner = make_partition;
@@ -90,6 +93,10 @@ struct Balancing {
     WorthSums worth;                ///< of the driver's partitions, since the start
     std::optional<CellLoads> load;  ///< the driver's last, of the cells of this member's home
     double heaviest_cell = 0;       ///< BalanceClock::wall: of those loads, relative to a mean process
+    /// What the driver may choose from: models, which learn from its times, then partitioners, which use its loads. For
+    /// a model, Watch::spent holds the times that it foretold.
+    std::vector<BalancedModel> candidates = {};
+    Choice choice = {};
 };
 
 /// Input and result of one model in a round: a row of balance.csv.
@@ -133,7 +140,8 @@ struct Setting {
 };
 
 /// A driver with the setting's policy and others that are compared with it, which start with the even partition and
-/// know nothing. Collective.
+/// know nothing. If the policy has candidates, the driver starts as the first of them, and `driver` is its name alone.
+/// Collective.
 Balancing make_balancing(const Setting& setting, const ModelConstants& constants, const std::string& driver,
                          std::span<const Contender> others = {});
 
@@ -202,6 +210,9 @@ struct Measured {
     /// Seconds a step of the driver's processes that this member hosts, on all members or on none. Without them counted
     /// work gives the times, and only then the round adds to Balancing::worth.
     std::optional<std::vector<double>> driver_times = {};
+    /// By the wall clock, what a mean process takes for the ghosts of the partition in use, seconds a step. By counted
+    /// work WorkCosts::ghost says it.
+    double ghost_seconds = 0;
 };
 
 /// Result of a round. `rows` and `dead_end` are the same on all members. `next`, `seconds` and `resources` belong to

@@ -171,8 +171,9 @@ py::dict replay(const py::function& entry, const std::vector<std::int64_t>& step
     balance::Policy policy = policy_of(deck.balance, processes, alone);
     policy.counting.cells_move = !counted;
     policy.end = app::last_opportunity(deck.balance, steps.back());
+    add_candidates(policy, deck.balance, grid, {false, counted, ahead});
     balance::Replay run(team, grid, {processes, 1}, std::move(policy), meter, scale, deck.balance.constants,
-                        deck.balance.model, others_of(deck.balance, processes, alone), optimum);
+                        deck.balance.driver(), others_of(deck.balance, processes, alone), optimum);
     const std::vector<balance::BalancedModel>& models = run.state().models;
     std::set<std::string> labels;
     for (std::size_t i = 0; i < models.size(); ++i) {

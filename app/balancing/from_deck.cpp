@@ -74,6 +74,59 @@ balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes,
     return policy;
 }
 
+void add_candidates(balance::Policy& policy, const Deck::Balance& b, const balance::Grid& grid,
+                    const ChoiceLimits& limits) {
+    if (!b.chooses || b.every == 0) return;
+    balance::Candidates& all = policy.candidates;
+    std::vector<std::string> models{"r1_ahead", "r1", "a1", "hybrid"};
+    if (limits.accelerators || !limits.ahead) models.erase(models.begin());
+    if (!limits.particles) models = {"a1", "time_average"};
+    if (b.given.contains("model")) models = {b.model};
+    const balance::CriterionOptions always{"every"};
+    for (const std::string& model : models) all.models.push_back({model, model, always, policy.partition});
+
+    std::vector<balance::PartitionOptions> kinds(5);
+    kinds[0].kind = "compact";
+    kinds[1].kind = "nested";
+    kinds[2].order = balance::PatchOrder::tree, kinds[2].cut = balance::CutAt::cells, kinds[2].patches_per_process = 1;
+    kinds[4].kind = "rcb";
+    constexpr std::int64_t most_cells_of_one = 1'000'000;  // One rank makes the partition.
+    std::erase_if(kinds, [&](const balance::PartitionOptions& o) {
+        const balance::PartitionKind& kind = balance::kind_of(o);
+        const bool by_one = !kind.chained && o.kind != "rcb";
+        return (b.given.contains("kind") && o.kind != b.partition.kind) ||
+               (policy.partition.max_size > 0 && !kind.keeps_limit) ||
+               (by_one && (limits.accelerators || grid.box().cells() > most_cells_of_one)) ||
+               (limits.accelerators && kind.chained && o.patches_per_process > 1);
+    });
+    if (kinds.empty()) kinds.push_back(b.partition);
+    for (const balance::PartitionOptions& kind : kinds) {
+        balance::PartitionOptions o = policy.partition;
+        o.kind = kind.kind;
+        if (!b.given.contains("order")) o.order = kind.order;
+        if (!b.given.contains("cut")) o.cut = kind.cut;
+        if (!b.given.contains("patches_per_process")) o.patches_per_process = kind.patches_per_process;
+        std::string name = o.kind;
+        if (balance::kind_of(o).chained)
+            name += fmt::format("-{}-{}-{}", balance::word_of(o.order), o.patches_per_process, balance::word_of(o.cut));
+        if (std::ranges::count(all.partitions, name, &balance::Contender::name) == 0)
+            all.partitions.push_back({name, all.models.front().model, always, o});
+    }
+    policy.partition = all.partitions.front().partition;
+}
+
+std::vector<std::string> choices_in_words(const balance::Candidates& candidates, const balance::Choice& choice) {
+    std::vector<std::string> words;
+    if (!candidates.empty() && choice.made.empty())
+        words.push_back(fmt::format("auto: stayed with the model {} and the partition {}",
+                                    candidates.models[choice.model].name,
+                                    candidates.partitions[choice.partition].name));
+    for (const balance::Chosen& c : choice.made)
+        words.push_back(fmt::format("auto: step {}: the model {} and the partition {} promise {:.1f} % less time",
+                                    c.step, c.model, c.partition, 100 * c.saves));
+    return words;
+}
+
 std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
                                           const comm::Communicator& comm) {
     std::vector<balance::Contender> others(settings.compare.begin(), settings.compare.end());

@@ -40,6 +40,17 @@ std::int64_t last_opportunity(const Deck::Balance& settings, std::int64_t end);
 /// The setting of all rounds by a deck, without the widths of cells. Collective.
 balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm);
 
+/// Facts that limit what a run may choose.
+struct ChoiceLimits {
+    bool accelerators = false;
+    bool particles = true, ahead = true;  ///< Models may count particles, and predict these counts.
+};
+/// If the deck leaves model and partition to the run, the policy gets the candidates.
+void add_candidates(balance::Policy& policy, const Deck::Balance& settings, const balance::Grid& grid,
+                    const ChoiceLimits& limits);
+/// The choices since the start, a sentence each.
+std::vector<std::string> choices_in_words(const balance::Candidates& candidates, const balance::Choice& choice);
+
 /// The contenders that a deck compares with its driver. Collective.
 std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
                                           const comm::Communicator& comm);

@@ -10,6 +10,7 @@
 #include "app/common/heap.hpp"
 #include "balance/delivery.hpp"
 #include "balance/grid/field.hpp"
+#include "balance/trial.hpp"
 #include "comm/clock.hpp"
 
 namespace app {
@@ -21,6 +22,7 @@ balance::Policy policy_with_widths(const Deck& deck, const balance::Grid& grid, 
     policy.end =
         policy.clock == balance::BalanceClock::work ? last_opportunity(deck.balance, deck.run.steps) : deck.run.steps;
     policy.counting.cell_width = {1, 1, 1};
+    add_candidates(policy, deck.balance, grid, {deck.accelerator.backend != AcceleratorBackend::none});
     for (int a = 0; a < grid.dimensions; ++a) policy.counting.cell_width[a] = deck.system.box[a] / grid.cells[a];
     return policy;
 }
@@ -35,7 +37,7 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       seed_(deck.system.seed),
       setting_{team_, grid, {processes, comm.size()}, policy_with_widths(deck, grid, processes, comm), meter_},
       state_(
-          balance::make_balancing(setting_, deck.balance.constants, deck.balance.model,
+          balance::make_balancing(setting_, deck.balance.constants, deck.balance.driver(),
                                   on() ? others_of(deck.balance, processes, comm) : std::vector<balance::Contender>{})),
       zones_(deck, setting_, accelerators.count, accelerators.halo),
       keeps_cells_(!deck.output.balance_formats.empty()) {
@@ -153,6 +155,16 @@ void LoadBalancer::look_ahead(Engine& engine) {
     ahead_ = balance::collect_at_homes(team_, around_home(engine.tiles().shape()), then, nullptr, meter_).counts;
 }
 
+// Seconds a step that a mean process takes for ghosts, since the last call. The rank that spends the least time with
+// ghosts waits the least for others. Collective.
+double LoadBalancer::ghost_seconds(std::int64_t step) {
+    const double spent = timers_.seconds(Phase::ghosts), since = std::exchange(ghosts_until_, spent);
+    const auto steps = static_cast<double>(std::max<std::int64_t>(1, step - std::exchange(ghosts_step_, step)));
+    const std::int64_t least = -team_.max_of(-std::llround((spent - since) * 1e9));
+    return static_cast<double>(least) * 1e-9 / steps * wall_->mean_threads() * team_.size() /
+           static_cast<double>(hosts().processes());
+}
+
 // The library's part of a balancing.
 balance::RoundOutcome LoadBalancer::make_round(std::int64_t step, Engine& engine,
                                                const balance::Decomposition& owners) {
@@ -165,6 +177,7 @@ balance::RoundOutcome LoadBalancer::make_round(std::int64_t step, Engine& engine
     measured.observed = std::exchange(observed_, std::nullopt);
     measured.reference = reference_times(step);
     measured.accelerator_speeds = zones_.speeds();
+    if (wall_ && !state_.candidates.empty()) measured.ghost_seconds = ghost_seconds(step);
     const bool pairs = settings_.clock == balance::BalanceClock::work && !measured.first;
     try {
         balance::TileCells cells = read_tiles(engine, pairs);
@@ -174,6 +187,11 @@ balance::RoundOutcome LoadBalancer::make_round(std::int64_t step, Engine& engine
     } catch (const balance::TooMuchWork& e) {
         throw_too_much_work(e, team_.comm());
     }
+}
+
+void LoadBalancer::choose(const balance::Choice& choice) {
+    balance::become(setting_, choice.model, choice.partition, state_);
+    state_.choice.round = choice.round, state_.choice.next = choice.next;
 }
 
 balance::Decomposition LoadBalancer::cut(balance::ProcessBoxes known, balance::TileShape tile) const {
@@ -267,14 +285,16 @@ std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) c
 
 std::int64_t LoadBalancer::bytes() const {
     std::size_t n = state_.load ? state_.load->load.capacity() * sizeof(std::int64_t) : 0;
-    for (const BalancedModel& b : state_.models)
-        n += (b.state.capacity() + b.watch.spent.capacity() + b.cost.each.capacity()) * sizeof(double);
+    for (const auto* list : {&state_.models, &state_.candidates})
+        for (const BalancedModel& b : *list)
+            n += (b.state.capacity() + b.watch.spent.capacity() + b.cost.each.capacity()) * sizeof(double);
     return static_cast<std::int64_t>(n) + state_.speeds.bytes() + ownership_bytes();
 }
 
 std::int64_t LoadBalancer::ownership_bytes() const {
     std::int64_t n = 0;
-    for (const BalancedModel& b : state_.models) n += b.partition.bytes() + b.splits.bytes();
+    for (const auto* list : {&state_.models, &state_.candidates})
+        for (const BalancedModel& b : *list) n += b.partition.bytes() + b.splits.bytes();
     return n;
 }
 

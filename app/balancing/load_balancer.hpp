@@ -111,6 +111,12 @@ public:
     // For checkpoints.
     std::vector<BalancedModel>& models() { return state_.models; }
     const std::vector<BalancedModel>& models() const { return state_.models; }
+    std::vector<BalancedModel>& candidates() { return state_.candidates; }
+    const std::vector<BalancedModel>& candidates() const { return state_.candidates; }
+    const balance::Choice& choice() const { return state_.choice; }
+    const balance::Candidates& choosable() const { return setting_.policy.candidates; }
+    /// Takes over a choice among them.
+    void choose(const balance::Choice& choice);
     std::int64_t last_step() const { return last_step_.value_or(0); }
     void set_last_step(std::int64_t step) { last_step_ = step; }
     /// After set_last_step(), where a run goes on from a later step: times are measured from here on.
@@ -147,6 +153,7 @@ private:
     double time_ahead(double dt, balance::BalanceClock clock) const;
     void measure_reference(Engine& engine);
     std::optional<std::vector<double>> reference_times(std::int64_t step) const;
+    double ghost_seconds(std::int64_t step);
     balance::RoundOutcome make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners);
     void migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::LocalPartition next,
                  const balance::ProcessBoxes& before, const balance::HomeCells& cells);
@@ -166,7 +173,9 @@ private:
     std::optional<balance::Observation> observed_;
     std::optional<double> reference_seconds_;
     std::optional<Reference> reference_;
-    double elapsed_ = 0;  // mean of the ranks, at work since the reference was measured last
+    double elapsed_ = 0;       // mean of the ranks, at work since the reference was measured last
+    double ghosts_until_ = 0;  // by the wall clock, as of ghosts_step_
+    std::int64_t ghosts_step_ = 0;
     std::vector<BalanceRow> rows_;
     std::vector<ResourceRow> resources_;
     bool keeps_cells_;  // of balancings, for formats of other programs

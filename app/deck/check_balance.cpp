@@ -13,7 +13,7 @@ namespace app {
 
 void for_each_contender(const Deck::Balance& b,
                         const std::function<void(const balance::Contender&, const std::string&)>& use) {
-    use({b.model, b.model, b.criterion, b.partition}, "balance");
+    use({b.driver(), b.model, b.criterion, b.partition}, "balance");
     for (std::size_t i = 0; i < b.compare.size(); ++i) use(b.compare[i], fmt::format("balance.compare.{}", i));
 }
 
@@ -41,8 +41,8 @@ void check_formats(const Deck::Output& output, const balance::Grid& grid) {
 void check_balance(const Deck& deck, const Where& where) {
     const Deck::Balance& b = deck.balance;
     for (std::size_t i = 0; i < b.compare.size(); ++i)
-        if (b.compare[i].name == b.model)
-            fail(where(fmt::format("balance.compare.{}", i)), b.model + " is there twice",
+        if (b.compare[i].name == b.driver())
+            fail(where(fmt::format("balance.compare.{}", i)), b.driver() + " is there twice",
                  "leave the driver out, or give the other one a name");
     if (b.active.to_step && *b.active.to_step <= b.active.from_step)
         fail(where("balance.to_step"),
@@ -85,6 +85,7 @@ std::vector<std::string> models_without_particles(const balance::ModelConstants&
 void check_needs(const SeriesLacks& lacks, const Deck& deck) {
     for_each_contender(deck.balance, [&](const balance::Contender& c, const std::string& section) {
         const auto model = balance::make_model(c.model, deck.balance.constants);
+        if (section == "balance" && deck.balance.chooses && !deck.balance.given.contains("model")) return;
         if (!lacks.particles.empty() && model->needs_particles())
             throw DeckError("{}.model: {}, which the model {} needs; add it, or use one of {}", section,
                             lacks.particles, c.model,
@@ -114,11 +115,12 @@ void check_replay(const Deck& deck, const balance::Grid& grid, const SeriesLacks
     check_needs(lacks, deck);
     check_partitions(b, grid, *b.processes);
     if (optimum && (b.model != "exact" || b.partition.sticky || balance::kind_of(b.partition).looks_back ||
-                    b.noise > 0 || b.work.slow.fraction > 0))
+                    b.noise > 0 || b.work.slow.fraction > 0 || b.chooses || b.work.ghost > 0))
         throw DeckError(
             "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
-            "balance.model=exact and balance.partition.sticky=false, without kind: compact, balance.noise and "
-            "balance.work.slow");
+            "balance.model=exact and balance.partition.sticky=false, without kind: compact, balance.auto, "
+            "balance.noise, "
+            "balance.work.slow and balance.work.ghost");
 }
 
 std::string no_partition(std::int64_t step, const balance::Infeasible& dead_end, const char* advice) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -46,6 +47,8 @@ constexpr auto words_of(AcceleratorBackend) {
     return std::to_array<balance::Word<AcceleratorBackend>>(
         {{AcceleratorBackend::none, "none"}, {AcceleratorBackend::host, "host"}, {AcceleratorBackend::cuda, "cuda"}});
 }
+/// Keys of balance.partition that a run may choose.
+inline constexpr std::array<const char*, 4> choosable_partition_keys{"kind", "order", "patches_per_process", "cut"};
 /// Where `steelyard partition` takes the load of the cells from.
 enum class LoadKind { slabs, uniform, checkpoint, dataset };
 constexpr auto words_of(LoadKind) {
@@ -96,6 +99,8 @@ struct Deck {
         std::optional<balance::TileShape> tile;  ///< cells along each axis; empty: auto
     } grid;
     struct Balance {
+        bool chooses = false;                   ///< the key `auto`: the run chooses what the deck does not give
+        std::set<std::string> given;            ///< of what it may choose, by path below `balance`
         std::int64_t every = 0;                 ///< steps; 0: never
         balance::ActiveSteps active;            ///< steps at which the run may balance
         std::string model = "r1";               ///< the driver
@@ -116,6 +121,9 @@ struct Deck {
         balance::NestedOptions nested;
         balance::ModelConstants constants;
         balance::WorkCosts work;
+        /// Name of the driver in files.
+        const std::string& driver() const { return chooses ? automatic : model; }
+        inline static const std::string automatic = "auto";
     } balance;
     struct Output {
         std::int64_t every = 100;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "app/deck/checks.hpp"
 #include "app/deck/deck.hpp"
@@ -86,16 +87,32 @@ void read_part(const Node& map, const std::vector<Key>& keys, const std::string&
     read_keys(map, keys, path, map.where);
 }
 
+namespace {
+
+// `balance: auto` is short for `balance: {auto: true}`.
+void spell_out_auto(Node& root) {
+    NodeEntry* balance = root.kind == Node::Kind::map ? root.find("balance") : nullptr;
+    if (!balance || !is_word(balance->value, "auto")) return;
+    Node yes = std::exchange(balance->value, {Node::Kind::map, false, "", balance->value.where, {}, {}});
+    yes.text = "true";
+    balance->value.entries.push_back({"auto", yes.where, yes});
+}
+
+}  // namespace
+
 Node deck_tree(const std::string& text, const std::string& shown) {
     if (text.find("\x89HDF\r\n") != std::string::npos)  // behind a checkpoint's front
         fail(shown, "an HDF5 file, not a deck", "a checkpoint belongs behind --restart, beside a deck");
-    return parse_tree(text, {shown});
+    Node root = parse_tree(text, {shown});
+    spell_out_auto(root);
+    return root;
 }
 
 void apply_settings(Node& root, const std::vector<std::string>& settings) {
     for (const std::string& setting : settings) {
         if (root.kind != Node::Kind::map) break;  // check_names() says so
         apply_setting(root, setting);
+        spell_out_auto(root);
     }
 }
 

@@ -44,6 +44,30 @@ std::vector<Key> grid_keys(Deck::Grid& grid, Deck::System& system) {
     };
 }
 
+// A key that a run may choose, and the deck may give. `given` remembers its path. The effective deck has it if it was
+// given, or nothing is chosen.
+Key chosen(Key key, Deck::Balance& b) {
+    key.read = [&b, name = key.name, read = std::move(key.read)](const Node& node, const std::string& path) {
+        read(node, path);
+        b.given.insert(name);
+    };
+    key.text = [&b, name = key.name, text = std::move(key.text)] {
+        return b.chooses && !b.given.contains(name) ? std::string() : text();
+    };
+    return key;
+}
+
+// Whether the run chooses for itself. Then it looks for a better balance often, because the criterion asks first.
+Key auto_key(Deck::Balance& b) {
+    Key key =
+        flag("auto", b.chooses, "the run chooses model and partition, but for keys that are given: docs/models.md");
+    key.read = [&b, read = std::move(key.read)](const Node& node, const std::string& path) {
+        read(node, path);
+        if (b.chooses) b.every = 10;
+    };
+    return key;
+}
+
 std::vector<Key> partition_keys(balance::PartitionOptions& p) {
     const std::vector<std::string> kinds = balance::partition_kind_names();
     return {
@@ -61,8 +85,11 @@ std::vector<Key> partition_keys(balance::PartitionOptions& p) {
 }
 
 // Those of the driver, for `steelyard partition` also those of a nested partition.
-std::vector<Key> partition_keys(balance::PartitionOptions& p, balance::NestedOptions& nested) {
-    std::vector<Key> keys = partition_keys(p);
+std::vector<Key> driver_partition_keys(Deck::Balance& b) {
+    balance::NestedOptions& nested = b.nested;
+    std::vector<Key> keys = partition_keys(b.partition);
+    for (Key& key : keys)
+        if (std::ranges::count(choosable_partition_keys, key.name) > 0) key = chosen(std::move(key), b);
     keys.push_back(
         word("algorithm", nested.algorithm, "nested: greedy; inner_outer: accelerators get inner regions only"));
     keys.push_back(integer("ghost_width", nested.ghost_width, 1, 100,
@@ -113,7 +140,7 @@ Key name_key(std::string& name) {
         if (node.kind != Node::Kind::scalar || text.empty() || text.size() > 60 || !plain(text[0]) ||
             !std::ranges::all_of(text, fits))
             fail(node.where, fmt::format("{} must be {}", path, allowed), "as in name: r1_menon");
-        for (const char* reserved : {"none", "step", "speeds"})
+        for (const char* reserved : {"none", "step", "speeds", "auto", "choice"})
             if (text == reserved) fail(node.where, fmt::format("{} can't be {}", path, text), "use another name");
         name = text;
     };
@@ -217,6 +244,7 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
         integer("capacity", w.capacity, 0, 1 << 30, "particles in a cell beyond which spill counts; 0: off"),
         number("spill", w.spill, seconds, "seconds for each particle beyond, times particles there"),
         number("balancing", w.balancing, {0, 1e3}, "seconds of each process for each balancing, beside move"),
+        number("ghost", w.ghost, {0, 1e-3}, "seconds a step for each ghost cell of a mean process"),
         number("move", w.move, {0, 1e3}, "seconds for each particle moved; in a replay without particles, each cell"),
         section("slow", "processes that run slower than the others",
                 {
@@ -243,11 +271,12 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
     const std::vector<std::string> models = balance::model_names();
     const char* processes = "virtual processes; null: one per rank";
     return {
+        auto_key(b),
         integer("every", b.every, 0, last_step, "steps between balancings; 0: never"),
         from_step(b.active, "the first step at which the run may balance, beside the start"),
         to_step(b.active),
         integer("processes", b.processes, 1, most_processes, processes, "null"),
-        word("model", b.model, models, with_words("load model that decides", models)),
+        chosen(word("model", b.model, models, with_words("load model that decides", models)), b),
         word("clock", b.clock, "wall: thread timers; work: counted, deterministic"),
         word("timer", b.timer,
              "of clock: wall; auto: the wall clock where each thread has a unit of its own, else CPU time"),
@@ -257,7 +286,7 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
         migrate_key(b.criterion, b.names_criterion),
         section("criteria", "constants of the criteria", criteria_keys(b.criterion)),
         number("noise", b.noise, {0, 1}, "relative noise on the times that models see (studies)"),
-        section("partition", "", partition_keys(b.partition, b.nested)),
+        section("partition", "", driver_partition_keys(b)),
         compare_key(b),
         section("constants", "of the load models", constants_keys(b.constants)),
         section("work", "costs of counted work (clock: work)", work_keys(b.work)),

@@ -57,6 +57,7 @@ struct WorkCosts {
     std::int64_t capacity = 0;
     double spill = 0;
     double balancing = 0;  ///< A balancing without the moves, on each process.
+    double ghost = 0;      ///< A step's exchange of a ghost cell, for each of a mean process.
     double move = 2e-7;    ///< A particle that moves to another process: packing, sending, sorting in.
     Slowdown slow{};
     ActiveSteps region_active{};

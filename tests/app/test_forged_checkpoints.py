@@ -224,3 +224,11 @@ def test_state_and_what_was_spent(tmp):
     base, state, spent = checkpoint(ranks=1, **KEPT), "balance/moving_average/state", "balance/kept/spent"
     forgeries = {v: element(spent, 3, v) for v in (-1, float("nan"), 1e300)}
     refused(base, tmp, forgeries | dict(state=element(state, 3, -1)))
+
+
+def test_choice(tmp):
+    """A choice that no run can have made, and ratings that are no numbers."""
+    base = checkpoint(balance="auto", balance__every=10, balance__clock="work", balance__processes=6)
+    forgeries = {(i, v): element("balance/choice/chosen", i, v) for i, v in ((0, 9), (1, -1), (2, 4), (3, 0))}
+    forgeries |= {v: element("balance/choice/compact/rating", 0, v) for v in (-1, np.nan, 1e300)}
+    refused(base, tmp, forgeries | dict(short=whole("balance/choice/rcb/boxes", [0])), "balance/choice")

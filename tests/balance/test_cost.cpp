@@ -18,7 +18,7 @@ ContenderCost computed(const std::vector<double>& seconds) {
     BalanceRow row;
     for (const double s : seconds) {
         row.step += 4, row.max_seconds = s / 4, row.load_step = 0;
-        cost.add(row, 4, {}, 6);
+        cost.add(row, 4, {}, 6, 0);
     }
     return cost;
 }
@@ -40,15 +40,15 @@ std::vector<Excess> ranking_of(const std::vector<std::vector<double>>& seconds) 
 
 TEST_CASE("costs are the sums of the rows, at the prices of balancings and moves") {
     Counting prices;
-    prices.work.balancing = 0.5, prices.work.move = 3;
+    prices.work.balancing = 0.5, prices.work.move = 3, prices.work.ghost = 0.25;
     ContenderCost cost{"x"}, of_cells{"y"};
     BalanceRow kept, weighed, moved;  // by the criterion; after a look at a new partition; into one
     kept.step = 115, kept.load_step = 100, kept.max_seconds = 2;
     weighed.step = weighed.load_step = 120, weighed.max_seconds = 1;
     moved.step = moved.load_step = 125, moved.max_seconds = 4, moved.decision = Decision::moved, moved.moved = {7, 80};
-    for (const BalanceRow& row : {kept, weighed, moved}) cost.add(row, 5, prices, 6);
+    for (const BalanceRow& row : {kept, weighed, moved}) cost.add(row, 5, prices, 6, 30);
     CHECK(cost.from_step == 110);
-    CHECK(cost.computing_seconds == 5 * (2 + 1 + 4));
+    CHECK(cost.computing_seconds == 5 * (2 + 1 + 4) + 3 * 5 * 0.25 * 30 / 6);
     CHECK(cost.balancing_seconds == 2 * 0.5 + 3 * 80 / 6.0);
     CHECK(cost.seconds() == cost.computing_seconds + cost.balancing_seconds);
     CHECK((cost.balancings == 2 && cost.migrations == 1));
@@ -56,7 +56,7 @@ TEST_CASE("costs are the sums of the rows, at the prices of balancings and moves
     for (const double s : cost.each) sum += s;
     CHECK(sum == Approx(cost.seconds()));
     prices.cells_move = true;
-    of_cells.add(moved, 5, prices, 6);
+    of_cells.add(moved, 5, prices, 6, 30);
     CHECK(of_cells.balancing_seconds == 0.5 + 3 * 7 / 6.0);
 }
 

@@ -50,6 +50,7 @@ COMMANDS = [
     ("quick", RUN + r"slab\.yaml --out out/balanced ", {}, FEW),
     ("quick", RUN + r"slab\.yaml --out out/recorded ", {}, {"=500": "=50"}),
     ("quick", r"build/steelyard replay out/recorded/loads\.h5 ", {}, {}),
+    ("quick", RUN + r"slab\.yaml --out out/chosen ", {}, FEW),
     # docs/experiment.md
     ("elsewhere", r"scripts/reproduce/criteria\.py$", "ten minutes; replay_optimum has the same replays"),
     # docs/systems.md

@@ -126,6 +126,8 @@ void say_replay(const balance::Replay& replay, const std::optional<balance::Repl
         say(stdout, "  best schedule in hindsight: {:.5g} s with {}; over it {}\n", optimum->seconds,
             counted(std::ssize(optimum->steps), "balancing"), fmt::join(over, ", "));
     }
+    for (const std::string& choice : choices_in_words(setting.policy.candidates, replay.state().choice))
+        say(stdout, "{}", wrapped(choice));
     say(stdout, "results in {}\n", directory);
     for (const std::string& note : never_balanced(replay.state().models)) say_note("{}", note);
 }
@@ -145,6 +147,7 @@ std::string summary_text(const balance::Replay& replay, const std::optional<bala
     j["opportunities"] = opportunities;
     add_overall(j, overall_of(replay.state().models));
     add_costs(j, replay.costs());
+    add_choice(j, replay.setting().policy.candidates, replay.state().choice);
     if (optimum) j["optimum"] = {{"seconds", optimum->seconds}, {"steps", optimum->steps}};
     return text_of(j, 2) + "\n";
 }
@@ -176,8 +179,9 @@ int replay(const Options& options, const comm::Communicator& comm) {
     balance::Policy policy = policy_of(deck.balance, processes, comm);
     policy.counting.cells_move = !series.has_particles();
     policy.end = last_opportunity(deck.balance, series.step(series.times() - 1));
+    add_candidates(policy, deck.balance, series.grid(), {false, series.has_particles(), series.has_ahead()});
     balance::Replay replay(team, series.grid(), {processes, comm.size()}, std::move(policy), meter, series.scale(),
-                           deck.balance.constants, deck.balance.model, others_of(deck.balance, processes, comm),
+                           deck.balance.constants, deck.balance.driver(), others_of(deck.balance, processes, comm),
                            options.optimum);
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     on_rank_0(comm, [&] { directory.write("deck.yaml", balance_yaml(deck)); });

@@ -83,8 +83,7 @@ void write_particles(comm::FileWriter& file, std::int64_t step, double time, con
 void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     file.dataset("/balance/step", std::span<const std::int64_t>(std::array{balancer.last_step()}));
     const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
-    for (const BalancedModel& b : balancer.models()) {
-        const std::string path = "/balance/" + b.contender.name;
+    const auto write = [&](const BalancedModel& b, const std::string& path) {
         const balance::Partition partition = balance::whole(balancer.team(), b.partition);
         std::vector<std::int64_t> boxes, splits;
         const int axes = balancer.grid().dimensions;
@@ -104,6 +103,13 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
         std::vector<double> state;
         if (!b.state.empty()) state = file_order.to_boxes(std::span<const double>(b.state));  // after a balancing
         file.rows(path + "/state", std::span<const double>(state));
+    };
+    for (const BalancedModel& b : balancer.models()) write(b, "/balance/" + b.contender.name);
+    if (!balancer.choosable().empty())
+        file.dataset(choice_path + "/chosen", std::span<const std::int64_t>(balancer.choice().to_numbers()));
+    for (const BalancedModel& b : balancer.candidates()) {
+        write(b, choice_path + "/" + b.contender.name);
+        file.dataset(choice_path + "/" + b.contender.name + "/rating", std::span<const double>(b.rating.to_numbers()));
     }
     if (!balancer.finds_speeds()) return;
     const std::vector<double> memory = balancer.speeds().memory(balancer.team());
@@ -172,9 +178,11 @@ std::int64_t checkpoint_bytes(std::int64_t particles, int dimensions, const Deck
     std::int64_t bytes = particles * number * (seen_by_readers + exact) + layout + std::ssize(to_yaml(deck));
     if (!balancer.on()) return bytes;
     std::vector<std::int64_t> boxes;
-    for (const BalancedModel& b : balancer.models()) boxes.push_back(std::ssize(b.partition.boxes));
+    std::vector<const BalancedModel*> all;
+    for (const auto* list : {&balancer.models(), &balancer.candidates()})
+        for (const BalancedModel& b : *list) all.push_back(&b), boxes.push_back(std::ssize(b.partition.boxes));
     balancer.team().sum(boxes);
-    for (std::size_t m = 0; m < boxes.size(); ++m) bytes += model_bytes(balancer.models()[m], boxes[m], balancer);
+    for (std::size_t m = 0; m < boxes.size(); ++m) bytes += model_bytes(*all[m], boxes[m], balancer);
     if (balancer.finds_speeds())
         bytes += number * static_cast<std::int64_t>(balancer.speeds().found().size() +
                                                     balancer.speeds().memory(balancer.team()).size());

@@ -45,6 +45,9 @@ inline bool is_moment_of(const Lineage& past, std::int64_t step, const Lineage& 
     return past.size() == whole.size() || step <= whole[past.size()].step;
 }
 
+/// Where a checkpoint holds what a run chose by itself, and its candidates.
+inline const std::string choice_path = "/balance/choice";
+
 /// Name of a checkpoint, without its directory.
 inline std::string checkpoint_name(std::int64_t step) { return "checkpoint_" + std::to_string(step) + ".h5"; }
 

@@ -194,7 +194,7 @@ std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const co
     comm::FileReader file(info.path, comm);
     if (!file.has("/balance")) return found;
     const std::vector<std::int64_t> step = file.all<std::int64_t>("/balance/step");
-    std::vector<std::string> names{info.deck.balance.model};
+    std::vector<std::string> names{info.deck.balance.driver()};
     for (const balance::Contender& c : info.deck.balance.compare) names.push_back(c.name);
     for (const std::string& name : names)
         if (const std::string first = "/balance/" + name + "/first"; file.has(first))

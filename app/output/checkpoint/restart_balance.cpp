@@ -69,7 +69,8 @@ bool fits(const std::vector<balance::Split>& splits, const balance::Grid& grid,
 // Empty, or what of it makes no sense for the model `b`; the same on all ranks. saved_by: as the run that saved it knew
 // it.
 std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balance::Contender& saved_by,
-                        std::int64_t step, const LoadBalancer& balancer, const comm::Communicator& comm) {
+                        std::int64_t step, const LoadBalancer& balancer, bool candidate,
+                        const comm::Communicator& comm) {
     const int axes = balancer.grid().dimensions;
     const bool splits = std::ranges::all_of(
         s.splits, [axes](const balance::Split& x) { return x.axis >= -1 && x.axis < axes && x.left >= 0; });
@@ -88,10 +89,11 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balan
     // Once a model has learnt from times, no cell is without a state, which some models mark by a negative one.
     const balance::History record =
         balance::History::from_numbers(std::span(s.record).first<balance::History::numbers>());
-    const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
-                       std::ranges::all_of(s.state, [&](double v) {
-                           return b.model->accepts_state(v) && (v >= 0 || record.updates == 0);
-                       });
+    const bool state = (candidate && s.state.empty()) ||  // it has not learnt
+                       (s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
+                        std::ranges::all_of(s.state, [&](double v) {
+                            return b.model->accepts_state(v) && (v >= 0 || record.updates == 0);
+                        }));
     return comm.all_agree(state) ? "" : "state";
 }
 
@@ -105,9 +107,32 @@ std::vector<double> spent_here(const std::vector<double>& spent, const balance::
 std::map<std::string, balance::Contender> contenders_of(const Deck::Balance& b) {
     std::map<std::string, balance::Contender> all;
     if (b.every == 0) return all;
-    all[b.model] = {b.model, b.model, b.criterion, b.partition};
+    all[b.driver()] = {b.driver(), b.model, b.criterion, b.partition};
     for (const balance::Contender& c : b.compare) all[c.name] = c;
     return all;
+}
+
+// The model and the partition that the run of a checkpoint had chosen go to `driver`. This run takes them over if it
+// has the same candidates. Returns whether these go on with what they knew, which takes the same processes, too.
+bool load_choice(comm::FileReader& file, const CheckpointInfo& info, balance::Contender& driver, LoadBalancer& balancer,
+                 const comm::Communicator& comm) {
+    balance::Policy old;
+    old.partition = info.deck.balance.partition;
+    add_candidates(old, info.deck.balance, balancer.grid(),
+                   {info.deck.accelerator.backend != AcceleratorBackend::none});
+    balance::Choice choice;
+    const bool good = choice.restore(file.all<std::int64_t>(choice_path + "/chosen"), old.candidates);
+    comm::require(comm, good, [&] {
+        return unusable(info.path, choice_path + " makes no sense", ", or restart with balance.every = 0");
+    });
+    driver.model = old.candidates.models[choice.model].model;
+    driver.partition = old.candidates.partitions[choice.partition].partition;
+    if (balancer.choosable().names() != old.candidates.names()) return false;
+    const bool goes_on =
+        file.row_count<std::int64_t>("/balance/" + driver.name + "/first") - 1 == balancer.hosts().processes();
+    if (!goes_on) choice.round = 0;
+    balancer.choose(choice);
+    return goes_on;
 }
 
 // processes: of the run that saved them.
@@ -139,20 +164,16 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
     std::int64_t processes = 0;
     try {
         comm::FileReader file(info.path, comm);
-        for (BalancedModel& b : balancer.models()) {
-            if (!balancer.on()) break;
+        const std::string& driver = old.driver();
+        const bool same_candidates = balancer.on() && before.contains(driver) && file.has(choice_path + "/chosen") &&
+                                     load_choice(file, info, before[driver], balancer, comm);
+        const auto restore = [&](BalancedModel& b, const std::string& path, const balance::Contender& saved_by,
+                                 bool candidate) {
             const std::string& name = b.contender.name;
-            const auto found = before.find(name);
-            if (found == before.end() || found->second.model != b.contender.model || !file.has("/balance/" + name)) {
-                notes.push_back(fmt::format("{} starts anew: the checkpoint holds nothing of it", name));
-                continue;
-            }
-            const balance::Contender saved_by = found->second;
-            before.erase(found);
-            const std::string path = "/balance/" + name;
             SavedModel saved = read_model(file, path, balancer, comm);
             const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
-            std::string wrong = nonsense_in(saved, b, saved_by, info.step, balancer, comm);
+            if (candidate && !fits(saved.splits, balancer.grid(), b.contender.partition)) saved.splits.clear();
+            std::string wrong = nonsense_in(saved, b, saved_by, info.step, balancer, candidate, comm);
             if (last.size() != 1 || last[0] < 0 || last[0] > info.step) wrong = "step";
             comm::require(comm, wrong.empty(), [&] {
                 return unusable(info.path, path + "/" + wrong + " makes no sense",
@@ -164,13 +185,13 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
                 notes.push_back(fmt::format(
                     "{} keeps what it has learnt of the cells; its partition, made for {}, starts anew with {}", name,
                     counted(saved.partition.processes(), "process"), balancer.hosts().processes()));
-                continue;
+                return;
             }
             if (!balance::kind_of(b.contender.partition).follows_loads &&
                 saved_by.partition.kind != b.contender.partition.kind) {
                 notes.push_back(
                     fmt::format("{} begins with the even partition of kind {}", name, b.contender.partition.kind));
-                continue;
+                return;
             }
             b.partition = balance::hosted_of(saved.partition, balancer.hosts(), balancer.team().rank());
             if (fits(saved.splits, balancer.grid(), b.contender.partition))
@@ -179,8 +200,30 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
             if (saved_by.criterion.name != b.contender.criterion.name) b.history.lost_seconds = 0;  // it was another's
             else b.watch = {spent_here(saved.spent, balancer.hosts().processes_of(comm.rank())), saved.criterion};
             if (&b == &balancer.models().front()) balancer.set_last_step(last[0]), balancer.set_timed_from(info.step);
+        };
+        for (BalancedModel& b : balancer.models()) {
+            if (!balancer.on()) break;
+            const std::string& name = b.contender.name;
+            const auto found = before.find(name);
+            if (found == before.end() || found->second.model != b.contender.model || !file.has("/balance/" + name)) {
+                notes.push_back(fmt::format("{} starts anew: the checkpoint holds nothing of it", name));
+                continue;
+            }
+            const balance::Contender saved_by = found->second;
+            before.erase(found);
+            restore(b, "/balance/" + name, saved_by, false);
         }
-        if (const std::string first = "/balance/" + old.model + "/first"; old.every > 0 && file.has(first))
+        for (BalancedModel& b : balancer.candidates()) {
+            if (!same_candidates) break;
+            const std::string path = choice_path + "/" + b.contender.name;
+            restore(b, path, b.contender, true);
+            const auto rating = balance::Rating::from_numbers(file.all<double>(path + "/rating"));
+            comm::require(comm, rating.has_value(), [&] {
+                return unusable(info.path, path + "/rating makes no sense", ", or restart with balance.every = 0");
+            });
+            b.rating = *rating;
+        }
+        if (const std::string first = "/balance/" + driver + "/first"; old.every > 0 && file.has(first))
             processes = file.row_count<std::int64_t>(first) - 1;
         if (balancer.finds_speeds()) load_speeds(file, info.path, processes, balancer, notes, comm);
         if (balancer.zones().learns() && file.has("/zones")) {

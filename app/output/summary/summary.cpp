@@ -79,6 +79,8 @@ void say_balancing(const Summary& s) {
         say(stdout, "\n");
     }
     if (const std::string winner = least_time(costs); !winner.empty()) say(stdout, "{}", wrapped(winner));
+    for (const std::string& choice : choices_in_words(s.balancer.choosable(), s.balancer.choice()))
+        say(stdout, "{}", wrapped(choice));
     if (s.balancer.finds_speeds() && s.processes() > 1) say_speeds(s);
     for (const std::string& sentence : s.balancer.never_balanced()) say_note("{}", sentence);
 }

@@ -31,6 +31,7 @@ void add_run(Json& j, const Summary& s) {
 
 void add_balancing(Json& j, const Summary& s) {
     add_overall(j, s.balancer.overall());
+    add_choice(j, s.balancer.choosable(), s.balancer.choice());
     add_costs(j, s.balancer.costs());
     j["clock"] = balance::word_of(s.run.deck.balance.clock);
     j["times_by"] = clock_name(s);
@@ -145,6 +146,16 @@ void add_overall(Json& j, const std::vector<Overall>& overall) {
         j["overall_lbe"][o.model] = o.lbe;
         j["overall_lbe_measured"][o.model] = json_of(o.measured);
     }
+}
+
+void add_choice(Json& j, const balance::Candidates& candidates, const balance::Choice& choice) {
+    if (candidates.empty()) return;
+    Json made = Json::array();
+    for (const balance::Chosen& c : choice.made)
+        made.push_back({{"step", c.step}, {"model", c.model}, {"partition", c.partition}, {"saves", c.saves}});
+    j["auto"] = {{"model", candidates.models[choice.model].name},
+                 {"partition", candidates.partitions[choice.partition].name},
+                 {"choices", made}};
 }
 
 void add_costs(Json& j, const std::vector<balance::ContenderCost>& costs) {

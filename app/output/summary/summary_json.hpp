@@ -15,6 +15,9 @@ std::string to_json(const Summary& summary);
 /// Adds the overall LBE of each model.
 void add_overall(Json& j, const std::vector<Overall>& overall);
 
+/// Adds what a run chose by itself; nothing if its deck leaves it no choice.
+void add_choice(Json& j, const balance::Candidates& candidates, const balance::Choice& choice);
+
 /// Adds the seconds of each contender, and least_time().
 void add_costs(Json& j, const std::vector<balance::ContenderCost>& costs);
 

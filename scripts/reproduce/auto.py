@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A run that chooses for itself (balance: auto) beside each fixed choice, on twelve decks. docs/experiment.md
+
+Each deck runs for 1000 steps and records its loads every 10 steps. Each series is balanced again (steelyard replay) on
+16 and on 240 virtual processes by counted work: with `balance: auto`, and with each of twelve fixed choices of load
+model and partitioner. All may balance every 10 steps, by the criterion `gain`. Processes are equally fast, and models
+are told so (speeds: off).
+
+The table shows the seconds of `auto` over those of the best fixed choice and over those of the default keys, computing
+and balancing together. Times are counted work, so it is the same on every machine. Series and replays that exist are
+not made again. Writes results/auto/summary.json.
+"""
+import os
+import statistics
+
+from common import mpiexec, write_json
+from studies import build, markdown_head, markdown_row, options_of, steelyard
+
+OUT, EVERY, STEPS = "results/auto", 10, 1000
+GALLERY = "collapse expansion impact interface melt piston prk_geometric switch vacuum".split()
+DECKS = {name: f"inputs/gallery/{name}.yaml" for name in GALLERY} | {
+    "quickstart": "inputs/quickstart.yaml",
+    "strip": "inputs/lbe240.yaml",
+    "space": "inputs/lbe200_3d.yaml",
+}
+PARTITIONS = {  # name in the table: deck's section partition
+    "default": "{kind: chain}",
+    "tree": "{kind: chain, order: tree, patches_per_process: 1, cut: cells}",
+    "rcb": "{kind: rcb}",
+    "nested": "{kind: nested}",
+    "compact": "{kind: compact}",
+}
+FIXED = [f"{m}+{p}" for m in ("r1", "r1_ahead") for p in PARTITIONS] + ["a1+compact", "hybrid+compact"]
+DEFAULT = "r1+default"
+
+
+def record(name):
+    """The load series of a deck, with predicted counts."""
+    settings = [f"run.steps={STEPS}", f"output.loads_every={EVERY}", "output.fields_every=0"]
+    settings += ["balance.clock=wall", f"balance.every={EVERY}", "balance.model=r1_ahead", "balance.compare=[]"]
+    steelyard("run", DECKS[name], out=f"{OUT}/{name}", settings=settings, start=mpiexec(2), keep=True)
+    return f"{OUT}/{name}/loads.h5"
+
+
+def replay(name, loads, processes, more):
+    """The results of `auto` and of all fixed choices."""
+    of = {name: name.split("+") for name in FIXED}
+    entries = [f"{{name: {name}, model: {m}, partition: {PARTITIONS[p]}}}" for name, (m, p) in of.items()]
+    settings = ["balance=auto", f"balance.processes={processes}", "balance.speeds=off", *more]
+    settings += [f"balance.compare=[{', '.join(entries)}]"]
+    out = f"{OUT}/{name}_{processes}" + ("_settings" if more else "")
+    return steelyard("replay", loads, out=out, settings=settings, keep=True)
+
+
+def case_of(name, processes, summary):
+    seconds = {c: found["seconds"] for c, found in summary["contenders"].items()}
+    chosen = seconds.pop("auto")
+    best = min(seconds, key=seconds.get)
+    case = dict(deck=name, processes=processes, best=best, over_best=chosen / seconds[best])
+    return case | dict(over_default=chosen / seconds[DEFAULT], auto=summary["auto"], seconds=seconds)
+
+
+def main():
+    parser = options_of(__doc__)
+    parser.add_argument("--only", nargs="+", choices=list(DECKS), default=list(DECKS))
+    parser.add_argument("--processes", nargs="+", type=int, default=[16, 240])
+    parser.add_argument("--set", action="append", default=[], help="a key of a replay, as balance.work.ghost=1e-7")
+    arguments = parser.parse_args()
+    build("steelyard")
+    os.makedirs(OUT, exist_ok=True)
+    heads = ["deck", "processes", "best fixed choice", "`auto` over it", "over the default", "choice at the end"]
+    print(markdown_head(heads))
+    cases = []
+    for name in arguments.only:
+        loads = record(name)
+        for processes in arguments.processes:
+            c = case_of(name, processes, replay(name, loads, processes, arguments.set))
+            cases.append(c)
+            at_end = f"{c['auto']['model']}+{c['auto']['partition']}"
+            ratios = [f"{c[key]:.3f}" for key in ("over_best", "over_default")]
+            print(markdown_row([name, processes, c["best"], *ratios, at_end]), flush=True)
+    for key, what in (("over_best", "the best fixed choice"), ("over_default", "the default")):
+        ratios = [c[key] for c in cases]
+        print(f"auto over {what}: median {statistics.median(ratios):.3f}, worst {max(ratios):.3f}")
+    write_json(f"{OUT}/summary.json", {"simulated": False, "cases": cases})
+
+
+if __name__ == "__main__":
+    main()
