@@ -118,9 +118,9 @@ void add_candidates(balance::Policy& policy, const Deck::Balance& b, const balan
 std::vector<std::string> choices_in_words(const balance::Candidates& candidates, const balance::Choice& choice) {
     std::vector<std::string> words;
     if (!candidates.empty() && choice.made.empty())
-        words.push_back(fmt::format("auto: stayed with the model {} and the partition {}",
-                                    candidates.models[choice.model].name,
-                                    candidates.partitions[choice.partition].name));
+        words.push_back(fmt::format("auto: the model {} and the partition {}, {}", candidates.models[choice.model].name,
+                                    candidates.partitions[choice.partition].name,
+                                    choice.next > 1 ? "which nothing beat" : "without a trial of the others"));
     for (const balance::Chosen& c : choice.made)
         words.push_back(fmt::format("auto: step {}: the model {} and the partition {} promise {:.1f} % less time",
                                     c.step, c.model, c.partition, 100 * c.saves));

@@ -122,7 +122,7 @@ struct Deck {
         balance::ModelConstants constants;
         balance::WorkCosts work;
         /// Name of the driver in files.
-        const std::string& driver() const { return chooses ? automatic : model; }
+        const std::string& driver() const { return chooses && every > 0 ? automatic : model; }
         inline static const std::string automatic = "auto";
     } balance;
     struct Output {

@@ -110,9 +110,8 @@ Node deck_tree(const std::string& text, const std::string& shown) {
 
 void apply_settings(Node& root, const std::vector<std::string>& settings) {
     for (const std::string& setting : settings) {
-        if (root.kind != Node::Kind::map) break;  // check_names() says so
-        apply_setting(root, setting);
-        spell_out_auto(root);
+        if (root.kind != Node::Kind::map) break;                                         // check_names() says so
+        apply_setting(root, setting == "balance=auto" ? "balance.auto=true" : setting);  // other keys stay
     }
 }
 

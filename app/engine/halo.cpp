@@ -86,12 +86,9 @@ std::int64_t Halo<D>::plan_bytes() const {
     return n;
 }
 
+// The particles that have left each tile, and who owns their cells. Those of a zone stand with its first block.
 template <int D>
-void Halo<D>::emigrate() {
-    struct Emigrant {
-        balance::TileId target;
-        md::Particle<D> particle;
-    };
+std::vector<std::vector<typename Halo<D>::Emigrant>> Halo<D>::take_emigrants() {
     std::vector<std::vector<Emigrant>> emigrants(tiles_.size());
     parallel_for(tiles_.on_cpu(), [&](std::size_t t) {
         tiles_[t].remove_emigrants(halo_boxes_[t], [&](const md::Particle<D>& p, int k) {
@@ -113,6 +110,12 @@ void Halo<D>::emigrate() {
             emigrants[first].push_back({owners[k], p});
         }
     }
+    return emigrants;
+}
+
+template <int D>
+void Halo<D>::emigrate() {
+    const std::vector<std::vector<Emigrant>> emigrants = take_emigrants();
     // The records to one rank, and the number of records from it. The links are those of the halo.
     struct Parcel {
         std::vector<Emigrant> sent;

@@ -59,6 +59,11 @@ public:
     std::int64_t plan_bytes() const;  ///< of what this rank knows of the tiles around its own
 
 private:
+    struct Emigrant {
+        balance::TileId target;
+        md::Particle<D> particle;
+    };
+    std::vector<std::vector<Emigrant>> take_emigrants();
     void copy_counts();
     void unpack(const balance::Move& m, const md::Packed<D>* from);
     bool is_block(balance::TileId id) const { return tiles_.place_of(id) >= tiles_.on_cpu(); }

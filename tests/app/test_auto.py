@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A run that chooses its model and partition: the same trajectory, and by counted work the same choices."""
+import os
+
 import h5py
 import pytest
 
-from program import decisions, fails_with, hash_of, ok_run, once, replay, run_words, said_by_run
+from program import SOURCE, decisions, fails_with, hash_of, ok_run, once, printed, replay, run_words, said_by_run
 from program import same_run, summary, table
 
 KEYS = dict(run__steps=120, output__every=20)
@@ -49,6 +51,25 @@ def test_starts_as_the_first(tmp):
     fixed = steps | dict(balance__model="r1_ahead", balance__partition__kind="compact")
     ok_run(tmp / "fixed", **{k: v for k, v in fixed.items() if k != "balance"})
     assert without(decisions(tmp / "auto"), "model") == without(decisions(tmp / "fixed"), "model")
+
+
+def test_never(plain, tmp):
+    """A run that never balances has nothing to choose."""
+    ok_run(tmp, **AUTO | dict(balance__every=0))
+    assert same_run(tmp, plain) and "auto" not in summary(tmp)
+
+
+def test_other_settings_stay():
+    """Those of the deck, and those before `balance=auto`."""
+    deck = os.path.join(SOURCE, "inputs/quickstart.yaml")
+    text = printed(0, "check", deck, "--set", "balance.model=a1", "--set", "balance=auto")
+    assert "every: 20" in text and "model: a1" in text and "auto: true" in text
+
+
+def test_says_whether_others_were_tried(chosen, tmp):
+    """In one sentence at the end."""
+    short = said_by_run(tmp, **AUTO | dict(run__steps=8))
+    assert "without a trial of the others" in short
 
 
 def test_given_keys_stay(plain, tmp):

@@ -80,7 +80,7 @@ def test_ranks_add_up_to_the_summary(tmp_path):
     """Seconds, messages and particles of the ranks, in the last frame, are no more than in the summary, and grow."""
     go(tmp_path, 3, 2, output__fields_every=8)
     last, s = table(tmp_path, "ranks.csv", step="112"), summary(tmp_path)
-    of_others = {"simulated", "platform", "speeds", "accelerator", "prediction", "least_time"}
+    of_others = {"simulated", "platform", "speeds", "accelerator", "auto", "prediction", "least_time"}
     assert s.keys() | of_others == documented_keys(), "docs/output.md has to have the keys of summary.json"
     assert [r["rank"] for r in last] == ["0", "1", "2"] and table(tmp_path, "ranks.csv")[-3:] == last
     assert sum(int(r["particles"]) for r in last) == s["particles"]
