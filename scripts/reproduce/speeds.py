@@ -176,7 +176,7 @@ def found(out):
     rows = [r for r in read_csv(f"{out}/resources.csv")]
     steps = sorted({int(r["step"]) for r in rows})
     late = [r for r in rows if int(r["step"]) >= steps[len(steps) // 2]]
-    speeds = [[float(r["speed"]) for r in late if r["process"] == p] for p in "01"]
+    speeds = [[float(r["speed"]) for r in late if r["resource"] == p] for p in "01"]
     return statistics.median(b / a for a, b in zip(*speeds))
 
 
@@ -198,7 +198,7 @@ def wall(rounds, steps, other):
     cases = [(d, w) for d in DISTURBANCES for w in ("alone", *ways)]
     runs = in_turns(rounds, cases, case)
     row = table(
-        ("second rank", "<30"), ("", "<10"), ("seconds", "24s"), ("over off", "10.3f"), ("speed", "20s"), ("LBE", "16s")
+        ("second rank", "<30"), ("", "<10"), ("seconds", "24s"), ("over off", "10.3f"), ("speed", "26s"), ("LBE", "26s")
     )
 
     def spread(values, form):
@@ -222,7 +222,7 @@ def wall(rounds, steps, other):
     busy, measured = "a busy process", f"{OUT}/wall_middle"
     third = statistics.median(r["seconds"] for r in runs[busy, "measured"]) / 3
     s = run_disturbed(busy, "measured", measured, steps, begin=third, length=third)
-    rows = [r for r in read_csv(f"{measured}/resources.csv") if r["process"] == "1"]
+    rows = [r for r in read_csv(f"{measured}/resources.csv") if r["resource"] == "1"]
     series = [[int(r["step"]), float(r["speed"]), float(r["load"])] for r in rows]
     loads = " ".join(f"{load:.2f}" for _, _, load in series)
     print(f"busy in the middle third only: the second rank's load, relative to the mean, at the balancings: {loads}")
