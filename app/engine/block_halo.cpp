@@ -135,7 +135,7 @@ void BlockHalo<D>::list_cells(Borders& borders) {
         for (auto [lists, boxes] : {std::pair{&counted_, &border.counted}, {&shown_, &border.outgoing}}) {
             Shown& list = (*lists)[b];
             std::ranges::sort(list.cells);
-            list.cells.erase(std::ranges::unique(list.cells).begin(), list.cells.end());
+            list.cells.erase(std::unique(list.cells.begin(), list.cells.end()), list.cells.end());
             append_runs<D>(tile.box(), list.cells, *boxes);
             for (const std::int32_t cell : list.cells)
                 list.counts.push_back(&tile.count(cell_at<D>(tile.box(), cell)) - tile.counts().data());
