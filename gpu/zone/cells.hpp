@@ -99,13 +99,15 @@ public:
     std::int64_t particles_in(std::size_t block) const { return first_particle_[block + 1] - first_particle_[block]; }
     /// Particles in each cell of a block. After sort().
     std::vector<std::int32_t> counts_of(std::size_t block) const {
-        const auto cells = static_cast<std::size_t>(boxes_[block].cells());
-        std::vector<std::int32_t> first(cells * md::slices_of_cell + 1), counts(cells);
-        on_.to_host(first.data(), bins_.data() + host_blocks_[block].first * md::slices_of_cell,
-                    first.size() * sizeof(std::int32_t));
+        const Block<D>& b = host_blocks_[block];
+        std::vector<std::int32_t> with_halo(b.cells.count_with_halo()), counts;
+        on_.to_host(with_halo.data(), counts_.data() + b.first_with_halo, with_halo.size() * sizeof(std::int32_t));
         on_.wait();
-        for (std::size_t c = 0; c < cells; ++c)
-            counts[c] = first[(c + 1) * md::slices_of_cell] - first[c * md::slices_of_cell];
+        const int height = b.cells.along[D - 1];
+        for (std::int64_t c = 0; c < b.cells.count(); c += height) {
+            const auto column = with_halo.begin() + b.cells.with_halo(c);
+            counts.insert(counts.end(), column, column + height);
+        }
         return counts;
     }
     /// Number, among the cells with the halos, of a cell of a block or its halo (grid coordinates of the block).
