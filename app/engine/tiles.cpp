@@ -106,7 +106,7 @@ void Tiles<D>::reshape_zones(const balance::Decomposition& next) {
             md::CellIndex cell{};
             for (int k = 0; k < D; ++k) cell[k] = setup_.domain.axis[k].cell_of(p.x[k]);
             std::size_t t = first_of_accelerator(a);
-            while (!box(t).contains(cell)) ++t;
+            while (t + 1 < size() && !box(t).contains(cell)) ++t;
             leavers[t].push_back(p);
         }
         for (std::size_t t = on_cpu(); t < size(); ++t) tiles_[t].insert(leavers[t]);

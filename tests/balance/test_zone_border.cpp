@@ -7,6 +7,9 @@
 #include <random>
 #include <set>
 
+#include "balance/model/work.hpp"
+#include "balance/sides.hpp"
+#include "balance/team.hpp"
 #include "balance/zone/border.hpp"
 #include "random_machine.hpp"
 #include "random_partition.hpp"
@@ -200,6 +203,19 @@ TEST_CASE("blocks of several accelerators are disjoint, in order and of equal lo
                 const std::int64_t sum = std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
                 CHECK(*std::max_element(loads.begin(), loads.end()) <= (sum + accelerators - 1) / accelerators + strip);
             }
+    }
+}
+
+TEST_CASE("accelerators share their side's work, however many blocks each of them has") {
+    const Grid grid{{8, 4, 1}, {true, true, false}};
+    const Box left{{0, 0, 0}, {2, 4, 1}}, right{{5, 0, 0}, {8, 4, 1}};
+    const SerialTeam alone;
+    const std::vector<std::int64_t> work(grid.box().cells(), to_ticks(1));
+    for (const int accelerators : {1, 2}) {
+        const Zones zones{{{left, 0}, {right, accelerators - 1}}, {0, 2}};
+        const Decomposition owners(grid, one_box_each({grid.box()}), Hosts(1, 1), {4, 4}, zones);
+        const std::vector<double> times = side_times(alone, owners, work, std::array{2.5});
+        CHECK(times == std::vector{12.0, 20 / (2.5 * accelerators)});
     }
 }
 

@@ -309,8 +309,8 @@ private:
         }
     }
 
-    // A frame of the block goes out. What comes, and what are images, in boxes as long as they can be along the last
-    // axis, and two cells wide along the others where that is possible.
+    // A frame of the block goes out. Cells that come, and images, are listed in boxes. These are as long as they can be
+    // along the last axis, and two cells wide along the others where that is possible.
     gpu::BlockBorder<D> border() {
         gpu::BlockBorder<D> b;
         outgoing_.clear();
