@@ -112,10 +112,9 @@ HD int compress(std::uint16_t* out, M16 m, I16 a) {
 template <class At>
 HD Raw<float> quarter(int first, At at) {
     const auto one = [&](int lane) { return _mm_loadu_ps(reinterpret_cast<const float*>(at(lane))); };
-    __m512 v = _mm512_castps128_ps512(one(first));
-    v = _mm512_mask_broadcast_f32x4(v, 0x00f0, one(first + 4));
-    v = _mm512_mask_broadcast_f32x4(v, 0x0f00, one(first + 8));
-    return _mm512_mask_broadcast_f32x4(v, 0xf000, one(first + 12));
+    const __m256 low = _mm256_insertf128_ps(_mm256_castps128_ps256(one(first)), one(first + 4), 1),
+                 high = _mm256_insertf128_ps(_mm256_castps128_ps256(one(first + 8)), one(first + 12), 1);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
 }
 
 struct Near {
