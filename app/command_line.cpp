@@ -43,9 +43,10 @@ const char* const environment =
     "Environment:\n"
     "  OMP_NUM_THREADS   threads of each rank; default: this node's cores, shared\n"
     "                    among its ranks\n"
-    "  STEELYARD_ISA     kernels to use: avx512, avx2 or portable on x86-64, neon on\n"
-    "                    Arm, scalar (slow) on all; default: the first of these\n"
-    "                    that the processor has; all give the same bits\n";
+    "  STEELYARD_ISA     kernels to use: avx512vbmi2, avx512, avx2 or portable on\n"
+    "                    x86-64, neon on Arm, scalar (slow) on all; default: the\n"
+    "                    first of these that the processor has; all give the same\n"
+    "                    bits\n";
 
 const char* const run_example =
     "Example, on 4 ranks of 2 threads each, with one key of the deck overridden:\n"

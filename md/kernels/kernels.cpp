@@ -8,10 +8,11 @@
 
 namespace md {
 
-// One of these for each object library of md/CMakeLists.txt.
+// One of these for each object library of md/CMakeLists.txt; rows_vbmi2 changes the rows of another set.
 namespace avx512 {
 const Kernels& kernels();
-}
+Kernels with_vbmi2(Kernels kernels);
+}  // namespace avx512
 namespace avx2 {
 const Kernels& kernels();
 }
@@ -27,7 +28,7 @@ const Kernels& kernels();
 
 std::vector<std::string> built_kernels() {
 #if defined(STEELYARD_X86)
-    return {"avx512", "avx2", "portable", "scalar"};
+    return {"avx512vbmi2", "avx512", "avx2", "portable", "scalar"};
 #elif defined(STEELYARD_NEON)
     return {"neon", "scalar"};
 #else
@@ -40,8 +41,13 @@ std::vector<const Kernels*> available_kernels() {
 #if defined(STEELYARD_X86)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2")) {
+        if (__builtin_cpu_supports("avx512vbmi2")) {
+            static const Kernels vbmi2 = avx512::with_vbmi2(avx512::kernels());
+            found.push_back(&vbmi2);
+        }
         found.push_back(&avx512::kernels());
+    }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
         found.push_back(&avx2::kernels());
     if (__builtin_cpu_supports("avx") && __builtin_cpu_supports("fma")) found.push_back(&portable::kernels());

@@ -220,8 +220,8 @@ const KernelsOf<D>& kernels_of(const Kernels& kernels) {
 /// The instruction sets of this program's tables, best first, whether this processor can run them or not.
 std::vector<std::string> built_kernels();
 
-/// The tables that this processor can run, wider vectors first. On x86-64 these are "avx512", "avx2", "portable" and
-/// "scalar". On 64-bit Arm they are "neon" and "scalar", elsewhere "portable" and "scalar".
+/// The tables that this processor can run, wider vectors first. On x86-64 these are "avx512vbmi2", "avx512", "avx2",
+/// "portable" and "scalar". On 64-bit Arm they are "neon" and "scalar", elsewhere "portable" and "scalar".
 std::vector<const Kernels*> available_kernels();
 
 /// The first table, or the one named: nothing is measured at the start (docs/architecture.md, "Vectors"). Throws

@@ -94,7 +94,14 @@ HD int count_below(const std::uint16_t* p, int n, int limit) {
                                                                  _mm512_set1_epi16(static_cast<short>(limit))));
     return count;
 }
-// The instructions that compress 16 bits are of a later set.
+#ifdef __AVX512VBMI2__
+// Compressed in a register: processors exist on which compressing into memory is slow.
+HD int compress(std::uint16_t* out, M16 m, I16 a) {
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi16(m.m, integers(a)));
+    return __builtin_popcount(m.m);
+}
+#else
+// With 32-bit lanes, half by half.
 HD int compress(std::uint16_t* out, M16 m, I16 a) {
     const auto put = [](std::uint16_t * to, __m256i half, unsigned chosen) __attribute__((always_inline)) {
         const __m512i lanes32 =
@@ -106,6 +113,7 @@ HD int compress(std::uint16_t* out, M16 m, I16 a) {
     put(out + __builtin_popcount(low), _mm512_extracti64x4_epi64(integers(a), 1), m.m >> 16);
     return __builtin_popcount(m.m);
 }
+#endif
 
 /// 16 bytes from each of at(first), at(first + 4), at(first + 8), at(first + 12). Masks, not shuffles, bring them to
 /// their places.
