@@ -33,7 +33,7 @@ void check_names(const Node& node, const std::vector<Key>& keys, const std::stri
     if (node.kind == Node::Kind::null) fail(node.where, name + " is empty", "give it keys or remove it");
     if (node.kind != Node::Kind::map)
         fail(node.where, fmt::format("{} must be a map of keys, not {}", name, describe(node)),
-             fmt::format("use the keys {}", fmt::join(known, ", ")));
+             fmt::format("use {}the keys {}", path == "balance" ? "the word auto or " : "", fmt::join(known, ", ")));
     for (const NodeEntry& e : node.entries) {
         const std::string here = below(path, e.key);
         const auto key = std::ranges::find_if(keys, [&](const Key& k) { return k.name == e.key; });

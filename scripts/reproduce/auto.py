@@ -10,12 +10,16 @@ are told so (speeds: off).
 The table shows the seconds of `auto` over those of the best fixed choice and over those of the default keys, computing
 and balancing together. Times are counted work, so it is the same on every machine. Series and replays that exist are
 not made again. Writes results/auto/summary.json.
+
+--wall runs the decks on two real ranks by the wall clock, for as many steps as take about --seconds: with `auto` and
+with each of four fixed choices, in turns. A round's times are compared. `cost` is the time of `auto` over that of the
+fixed choice with which it ended; it is shown if that is one of the four. Writes results/auto/wall.json.
 """
 import os
 import statistics
 
-from common import mpiexec, write_json
-from studies import build, markdown_head, markdown_row, options_of, steelyard
+from common import fail, mpiexec, write_json
+from studies import build, in_turns, markdown_head, markdown_row, options_of, steelyard
 
 OUT, EVERY, STEPS = "results/auto", 10, 1000
 GALLERY = "collapse expansion impact interface melt piston prk_geometric switch vacuum".split()
@@ -33,6 +37,11 @@ PARTITIONS = {  # name in the table: deck's section partition
 }
 FIXED = [f"{m}+{p}" for m in ("r1", "r1_ahead") for p in PARTITIONS] + ["a1+compact", "hybrid+compact"]
 DEFAULT = "r1+default"
+ON_RANKS = ["r1+default", "r1_ahead+default", "r1_ahead+compact", "r1+rcb"]  # fixed choices of --wall
+DECKS_ON_RANKS = {name: deck for name, deck in DECKS.items() if name not in ("prk_geometric", "switch")} | {
+    "collision": "inputs/slab.yaml",
+    "collision in space": "inputs/collision_3d.yaml",
+}  # without costs of counted work
 
 
 def record(name):
@@ -61,14 +70,58 @@ def case_of(name, processes, summary):
     return case | dict(over_default=chosen / seconds[DEFAULT], auto=summary["auto"], seconds=seconds)
 
 
+def on_ranks(name, choice, steps):
+    """The summary of a run of a deck on two ranks, by the wall clock."""
+    model, partition = choice.split("+") if choice != "auto" else ("", "")
+    fixed = f"model: {model}, partition: {PARTITIONS.get(partition)}" if model else "auto: true"
+    settings = [f"balance={{every: {EVERY}, clock: wall, {fixed}}}", f"run.steps={steps}"]
+    settings += [f"output={{every: {steps}}}"]
+    return steelyard("run", DECKS_ON_RANKS[name], out=f"{OUT}/wall", settings=settings, start=mpiexec(2))
+
+
+def wall(arguments):
+    print(markdown_head(["deck", "steps", "best fixed choice", "`auto` over it", "over the default", "end", "cost"]))
+    decks = {}
+    for name in arguments.only:
+        probe = on_ranks(name, DEFAULT, EVERY)
+        steps = max(2, round(arguments.seconds / probe["wall_seconds"])) * EVERY
+        runs = in_turns(arguments.rounds, ["auto", *ON_RANKS], lambda choice, n=name, s=steps: on_ranks(n, choice, s))
+        of = {choice: [s["wall_seconds"] for s in found] for choice, found in runs.items()}
+        best = min(ON_RANKS, key=lambda choice: statistics.median(of[choice]))
+        end = statistics.mode(f"{s['auto']['model']}+{s['auto']['partition']}" for s in runs["auto"])
+        over = {c: [a / b for a, b in zip(of["auto"], of[c])] for c in ON_RANKS}
+        middle = {c: statistics.median(ratios) for c, ratios in over.items()}
+        cost = f"{middle[end]:.3f}" if end in middle else ""
+        cells = [name, steps, best, f"{middle[best]:.3f}", f"{middle[DEFAULT]:.3f}", end, cost]
+        print(markdown_row(cells), flush=True)
+        hashes = {s["state_hash"] for found in runs.values() for s in found}
+        if len(hashes) != 1:
+            fail(f"{name}: choices end in different states: {sorted(hashes)}")
+        decks[name] = dict(steps=steps, best=best, end=end, seconds=of, over=over)
+    for what, key in (("the best fixed choice", lambda d: d["best"]), ("the default", lambda d: DEFAULT)):
+        ratios = [statistics.median(d["over"][key(d)]) for d in decks.values()]
+        print(f"auto over {what}: median {statistics.median(ratios):.3f}, worst {max(ratios):.3f}")
+    write_json(f"{OUT}/wall.json", {"simulated": False, "ranks": 2, "rounds": arguments.rounds, "decks": decks})
+
+
 def main():
-    parser = options_of(__doc__)
-    parser.add_argument("--only", nargs="+", choices=list(DECKS), default=list(DECKS))
+    parser = options_of(__doc__, rounds="--rounds")
+    parser.add_argument("--only", nargs="+", choices=list(DECKS | DECKS_ON_RANKS))
     parser.add_argument("--processes", nargs="+", type=int, default=[16, 240])
     parser.add_argument("--set", action="append", default=[], help="a key of a replay, as balance.work.ghost=1e-7")
+    parser.add_argument("--wall", action="store_true")
+    parser.add_argument("--seconds", type=float, default=4.0, help="with --wall: of a run (default: 4)")
     arguments = parser.parse_args()
+    known = DECKS_ON_RANKS if arguments.wall else DECKS
+    arguments.only = arguments.only or list(known)
+    if unknown := [name for name in arguments.only if name not in known]:
+        parser.error(
+            f"--only: {', '.join(unknown)} {'is only for runs without' if arguments.wall else 'is for'} --wall"
+        )
     build("steelyard")
     os.makedirs(OUT, exist_ok=True)
+    if arguments.wall:
+        return wall(arguments)
     heads = ["deck", "processes", "best fixed choice", "`auto` over it", "over the default", "choice at the end"]
     print(markdown_head(heads))
     cases = []

@@ -112,7 +112,7 @@ def test_from_other_checkpoints(plain, tmp):
     "keys, says",
     [
         (dict(balance__auto="perhaps"), "balance.auto can't be 'perhaps'; use one of false, true"),
-        (dict(balance="automatic"), "balance must be a map of keys"),
+        (dict(balance="automatic"), "use the word auto or the keys auto, every"),
         (dict(AUTO, balance__compare="[{name: auto, model: r1}]"), "name can't be auto"),
     ],
 )
