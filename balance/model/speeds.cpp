@@ -23,6 +23,12 @@ constexpr double a_change = 5, certain = 3.5;  // Times the noise.
 constexpr std::size_t enough_deviations = 12;  // For a median. Few processes make so many in several balancings.
 constexpr double per_median = 1.4826;          // Standard deviation of normal numbers over the median of their sizes.
 
+// The largest of n normal numbers is about sqrt(2 ln n) standard deviations. So among more than 40 processes more of
+// them are needed until a process counts as another one.
+double wider(double noise, std::int64_t processes) {
+    return noise * std::sqrt(std::max(1.0, std::log(static_cast<double>(processes)) / std::log(40.0)));
+}
+
 }  // namespace
 
 void SpeedTrack::add(double measured, double noise) {
@@ -88,7 +94,9 @@ Speeds::Usual Speeds::usual_of(const Team& team, const IndexRange& hosted, std::
         // Beside their own median, since another speed may be the usual one now.
         const double common = median(sizes);
         for (double& s : sizes) s = std::abs(s - common);
+        const bool measured = !sizes.empty();
         usual.noise = noise_of(std::move(sizes));
+        if (measured) usual.noise = wider(usual.noise, processes_);
     }
     team.broadcast(std::as_writable_bytes(std::span(&usual, 1)));
     return usual;

@@ -123,6 +123,22 @@ TEST_CASE("equal speeds stay exactly equal") {
     }
 }
 
+TEST_CASE("among thousands of equal processes none is told apart by chance, once the noise is known") {
+    constexpr std::int64_t processes = 2400;
+    for (unsigned seed = 0; seed < 5; ++seed) {
+        std::mt19937 random(seed);
+        std::normal_distribution<double> error(0.0, 0.05);
+        Speeds speeds(processes);
+        for (int k = 0; k < 12; ++k) {
+            std::vector<double> reference;
+            for (std::int64_t p = 0; p < processes; ++p) reference.push_back(1 + error(random));
+            speeds.learn(SerialTeam(), {0, processes}, reference);
+            CAPTURE(seed, k);
+            if (k > 0) CHECK(speeds.relative() == std::vector<double>(processes, 1.0));
+        }
+    }
+}
+
 TEST_CASE("the slower one of two or three is found at once, and a change as well") {
     for (const std::int64_t processes : {2, 3}) {
         World w = equal_speeds(processes);
