@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t mean_target = std::int64_t{1} << 20;
 constexpr double least_noise = 0.002, dead_zone = 0.01;
-constexpr double first_noise = 0.02;           // Assumed until the scatter of measurements is known.
+constexpr double first_noise = 0.014;          // Assumed until the scatter of measurements is known.
 constexpr double a_change = 5, certain = 3.5;  // Times the noise.
 constexpr std::size_t enough_deviations = 12;  // For a median. Few processes make so many in several balancings.
 constexpr double per_median = 1.4826;          // Standard deviation of normal numbers over the median of their sizes.
