@@ -115,8 +115,8 @@ HD int compress(std::uint16_t* out, M16 m, I16 a) {
 }
 #endif
 
-/// 16 bytes from each of at(first), at(first + 4), at(first + 8), at(first + 12). Masks, not shuffles, bring them to
-/// their places.
+/// 16 bytes from each of at(first), at(first + 4), at(first + 8), at(first + 12). Units of 256 bits take an instruction
+/// of 512 in two halves, so halves are filled first.
 template <class At>
 HD Raw<float> quarter(int first, At at) {
     const auto one = [&](int lane) { return _mm_loadu_ps(reinterpret_cast<const float*>(at(lane))); };
