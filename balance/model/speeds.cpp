@@ -23,8 +23,8 @@ constexpr double a_change = 5, certain = 3.5;  // Times the noise.
 constexpr std::size_t enough_deviations = 12;  // For a median. Few processes make so many in several balancings.
 constexpr double per_median = 1.4826;          // Standard deviation of normal numbers over the median of their sizes.
 
-// The largest of n normal numbers is about sqrt(2 ln n) standard deviations. So among more than 40 processes more of
-// them are needed until a process counts as another one.
+// The largest of n normal numbers is about sqrt(2 ln n) standard deviations. So among more than 40 processes a speed
+// has to differ by more before it counts as unequal.
 double wider(double noise, std::int64_t processes) {
     return noise * std::sqrt(std::max(1.0, std::log(static_cast<double>(processes)) / std::log(40.0)));
 }

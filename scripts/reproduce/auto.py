@@ -72,10 +72,11 @@ def case_of(name, processes, summary):
 
 def on_ranks(name, choice, steps):
     """The summary of a run of a deck on two ranks, by the wall clock."""
-    model, partition = choice.split("+") if choice != "auto" else ("", "")
-    fixed = f"model: {model}, partition: {PARTITIONS.get(partition)}" if model else "auto: true"
-    settings = [f"balance={{every: {EVERY}, clock: wall, {fixed}}}", f"run.steps={steps}"]
-    settings += [f"output={{every: {steps}}}"]
+    keys = "auto: true"
+    if choice != "auto":
+        model, partition = choice.split("+")
+        keys = f"model: {model}, partition: {PARTITIONS[partition]}"
+    settings = [f"balance={{every: {EVERY}, clock: wall, {keys}}}", f"run.steps={steps}", f"output={{every: {steps}}}"]
     return steelyard("run", DECKS_ON_RANKS[name], out=f"{OUT}/wall", settings=settings, start=mpiexec(2))
 
 
