@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -13,26 +14,8 @@
 #include "comm/clock.hpp"
 
 namespace app {
-namespace {
-
-// Loads of the slabs of a box, one cell thick, across an axis.
-std::vector<std::int64_t> slab_loads(const RankLoads& cells, const balance::Box& box, int axis) {
-    std::vector<std::int64_t> sums(box.extent(axis), 0);
-    cells(box, [&](const balance::Box& part, std::span<const std::int64_t> loads) {
-        const balance::Box both = intersection(part, box);
-        for (int at = both.lower[axis]; at < both.upper[axis]; ++at) {
-            const std::int64_t load = balance::sum_in(part, slab(both, axis, at, at + 1), loads);
-#pragma omp atomic
-            sums[at - box.lower[axis]] += load;
-        }
-    });
-    return sums;
-}
-
-}  // namespace
-
 std::int64_t load_of(const RankLoads& cells, const balance::Box& box) {
-    const std::vector<std::int64_t> loads = slab_loads(cells, box, 0);
+    const std::vector<std::int64_t> loads = cells(box, 0);
     return std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
 }
 
@@ -46,7 +29,7 @@ void RankBorder::take_cells(const balance::Region& region, const RankLoads& load
     region_ = region;
     strips_.clear();
     for (const balance::Box& box : room_.boxes) {
-        const std::vector<std::int64_t> of_box = slab_loads(loads, box, balance::axes_by_length(box)[0]);
+        const std::vector<std::int64_t> of_box = loads(box, balance::axes_by_length(box)[0]);
         strips_.insert(strips_.end(), of_box.begin(), of_box.end());
     }
     total_ = std::accumulate(strips_.begin(), strips_.end(), std::int64_t{0});
@@ -187,31 +170,44 @@ void ZoneBalancer::place(std::int64_t step, const balance::Region& mine, const R
     clock_.start(step);  // what was measured belongs to other cells
 }
 
-std::vector<std::int64_t> ZoneBalancer::usual_loads(std::span<const balance::CellCounts> counts) const {
-    const std::int64_t most = balance::most_ticks / setting_.grid.box().cells();  // of a cell: their sum stays exact
-    std::vector<std::int64_t> loads(counts.size());
-    std::ranges::transform(counts, loads.begin(), [&](const balance::CellCounts& c) {
-        return std::min(most, balance::to_ticks(costs_[0] + c.n * (costs_[1] + costs_[2] * c.n3 + costs_[3] * c.n5)));
-    });
-    return loads;
+std::int64_t ZoneBalancer::usual_load(const balance::CountSums& s) const {
+    const auto part = [&](int k, std::int64_t n) { return costs_[k] * static_cast<double>(n); };
+    // Sums over the whole grid stay exact.
+    const std::int64_t most = balance::most_ticks / setting_.grid.box().cells() * s.cells;
+    return std::min(most, balance::to_ticks(part(0, s.cells) + part(1, s.n) + part(2, s.n_n3) + part(3, s.n_n5)));
 }
 
 RankLoads ZoneBalancer::loads_at_homes(const balance::Region& mine, const balance::HomeCells& cells) const {
-    const std::vector<std::int64_t> at_home = cells.work.empty() ? usual_loads(cells.counts) : cells.work;
+    std::vector<std::int64_t> at_home = cells.work;
+    for (const balance::CellCounts& c : cells.counts)
+        if (cells.work.empty()) at_home.push_back(usual_load(balance::sums_of(c)));
     return [mine, loads = balance::FieldPlan(setting_.team, {setting_.grid, setting_.team.size()}, mine)
-                              .to_boxes(std::span(at_home))](const balance::Box&, const RankLoadsUse& use) {
+                              .to_boxes(std::span<const std::int64_t>(at_home))](const balance::Box& within, int axis) {
+        std::vector<std::int64_t> sums(within.extent(axis), 0);
         std::span<const std::int64_t> left = loads;
         for (const balance::Box& box : mine) {
-            use(box, left.first(box.cells()));
+            const balance::Box both = intersection(box, within);
+            for (int at = both.lower[axis]; at < both.upper[axis]; ++at)
+                sums[at - within.lower[axis]] += balance::sum_in(box, slab(both, axis, at, at + 1), left);
             left = left.subspan(box.cells());
         }
+        return sums;
     };
 }
 
 RankLoads ZoneBalancer::loads_in_tiles(const TileSet& tiles) const {
-    return [&](const balance::Box& within, const RankLoadsUse& use) {
-        tiles.count_cells(
-            within, [&](std::size_t, const balance::Box& part, const auto& counts) { use(part, usual_loads(counts)); });
+    return [&](const balance::Box& within, int axis) {
+        std::vector<balance::CountSums> sums(within.extent(axis));
+        std::mutex adding;
+        tiles.for_each_part(within, [&](std::size_t, const balance::Box& part, const balance::Box& frame, auto n) {
+            const auto of_part = balance::slab_counts(part, setting_.grid.dimensions, frame, n, axis);
+            const std::lock_guard lock(adding);
+            for (std::size_t i = 0; i < of_part.size(); ++i)
+                sums[part.lower[axis] - within.lower[axis] + i] += of_part[i];
+        });
+        std::vector<std::int64_t> loads;
+        for (const balance::CountSums& s : sums) loads.push_back(usual_load(s));
+        return loads;
     };
 }
 

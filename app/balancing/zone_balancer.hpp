@@ -11,6 +11,7 @@
 #include "app/balancing/measure.hpp"
 #include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
+#include "balance/model/cell_counts.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "balance/round.hpp"
 #include "balance/zone/border.hpp"
@@ -30,10 +31,8 @@ struct ZoneRow {
     double speed = 0;       ///< of the accelerators together, relative to the CPU; 0: not found yet
 };
 
-/// Loads of one rank's cells. The function calls use(part, loads) for boxes that together have all of these cells in
-/// `within`. Several threads may call it. The loads are those of the part's cells, in their order.
-using RankLoadsUse = std::function<void(const balance::Box& part, std::span<const std::int64_t> loads)>;
-using RankLoads = std::function<void(const balance::Box& within, const RankLoadsUse& use)>;
+/// Loads of one rank's cells: of those in each slab of a box, one cell thick, across an axis.
+using RankLoads = std::function<std::vector<std::int64_t>(const balance::Box& box, int axis)>;
 
 /// The load of all cells in a box.
 std::int64_t load_of(const RankLoads& cells, const balance::Box& box);
@@ -156,12 +155,12 @@ public:
 private:
     balance::ZoneTimes measured(std::int64_t step, const balance::Decomposition& owners,
                                 std::span<const std::int64_t> work) const;
-    std::vector<std::int64_t> usual_loads(std::span<const balance::CellCounts> counts) const;
+    std::int64_t usual_load(const balance::CountSums& sums) const;
     bool counted() const { return setting_.policy.clock == balance::BalanceClock::work; }
 
     const Deck::Accelerator settings_;
     const balance::Setting& setting_;
-    std::vector<double> costs_;            // usual cost of a cell, by its number of particles
+    std::vector<double> costs_;            // usual costs, of CountSums
     bool placed_ = false, moving_ = true;  // moving: the border of some rank, at the last check
     std::int64_t first_step_ = 0, last_step_ = 0;
     double wanted_;  // the share that the controller has set

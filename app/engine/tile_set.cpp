@@ -5,6 +5,7 @@
 
 #include "app/engine/thread_schedule.hpp"
 #include "balance/grid/field.hpp"
+#include "balance/model/cell_counts.hpp"
 
 namespace app {
 
@@ -51,11 +52,12 @@ std::vector<std::int32_t> TileSet::cell_particles() const {
 std::vector<balance::CellCounts> TileSet::cell_counts() const {
     const std::vector<std::int64_t> first = first_cells();
     std::vector<balance::CellCounts> all(static_cast<std::size_t>(first.back()));
-    const auto copy = [&](std::size_t t, const balance::Box& part, std::span<const balance::CellCounts> counts) {
+    const auto count = [&](std::size_t t, const balance::Box& part, const balance::Box& frame, auto particles) {
         const auto& [x, y, z] = part.lower;
-        std::ranges::copy(counts, all.begin() + first[t] + balance::place_in(box(t), x, y, z));
+        std::ranges::copy(balance::counts_in(part, setup_.domain.dimensions, frame, particles),
+                          all.begin() + first[t] + balance::place_in(box(t), x, y, z));
     };
-    count_cells(setup_.domain.grid().box(), copy);
+    for_each_part(setup_.domain.grid().box(), count);
     return all;
 }
 

@@ -64,15 +64,15 @@ public:
     /// Particles in and around each cell of a tile of the CPU, in the order of cells; of the cells around it as the
     /// halo counted them.
     virtual std::vector<balance::CellCounts> cell_counts_of(std::size_t t) const = 0;
-    /// Calls use(tile, part, counts) for parts of tiles and blocks that together have all their cells in `within`. All
-    /// threads call it.
+    /// Calls use(tile, part, frame, particles) for parts of tiles and blocks that together have all their cells in
+    /// `within`. All threads call it.
     ///
     /// part: a box of cells of the tile.
     ///
-    /// counts: particles in and around each cell of the part, in the order of cells.
-    using CountsUse =
-        std::function<void(std::size_t tile, const balance::Box& part, std::span<const balance::CellCounts> counts)>;
-    virtual void count_cells(const balance::Box& within, const CountsUse& use) const = 0;
+    /// frame, particles: a box around the part, and the particles in its cells, as balance::counts_in() takes them.
+    using PartUse = std::function<void(std::size_t tile, const balance::Box& part, const balance::Box& frame,
+                                       std::span<const std::int32_t> particles)>;
+    virtual void for_each_part(const balance::Box& within, const PartUse& use) const = 0;
     /// The counts of all cells, tile by tile.
     std::vector<balance::CellCounts> cell_counts() const;
     /// Directed pairs within the cutoff of each cell's particles, in the same order. The neighbour lists must stand.

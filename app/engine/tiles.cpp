@@ -195,7 +195,7 @@ std::vector<balance::CellCounts> Tiles<D>::cell_counts_of(std::size_t t) const {
 }
 
 template <int D>
-void Tiles<D>::count_cells(const balance::Box& within, const CountsUse& use) const {
+void Tiles<D>::for_each_part(const balance::Box& within, const PartUse& use) const {
     struct Part {
         std::size_t tile;
         balance::Box cells;
@@ -214,7 +214,7 @@ void Tiles<D>::count_cells(const balance::Box& within, const CountsUse& use) con
     }
     parallel_for(parts.size(), [&](std::size_t i) {
         const auto& [t, cells, particles] = parts[i];
-        use(t, cells, balance::counts_in(cells, D, tiles_[t].counted(), particles));
+        use(t, cells, tiles_[t].counted(), particles);
     });
 }
 

@@ -70,7 +70,7 @@ public:
     std::vector<std::int32_t> block_counts(std::size_t t) const override;
     std::int64_t list_length(std::size_t t) const override { return tiles_[t].list_length(); }
     std::vector<balance::CellCounts> cell_counts_of(std::size_t t) const override;
-    void count_cells(const balance::Box& within, const CountsUse& use) const override;
+    void for_each_part(const balance::Box& within, const PartUse& use) const override;
     std::vector<std::int64_t> cell_neighbours() override;
     std::uint64_t state_hash() const override;
     std::int64_t bytes() const override;

@@ -37,11 +37,9 @@ void for_each_line(const Box& box, int dimensions, Visit visit) {
             visit(x, y, box.lower[2], box.extent(flat ? 1 : 2));
 }
 
-}  // namespace
-
-std::vector<CellCounts> counts_in(const Box& part, int dimensions, const Box& frame,
-                                  std::span<const std::int32_t> particles) {
-    std::vector<CellCounts> counts(part.cells());
+// Calls use(n, n3, n5, x, y) for each line of `part`, with the particles in and around its cells.
+template <class Use>
+void count_lines(const Box& part, int dimensions, const Box& frame, std::span<const std::int32_t> particles, Use use) {
     // First the lines around each line are added up, then neighbours within the sum.
     std::vector<std::int64_t> near, farther;  // from a line to those up to one cell away, and to the others
     const int across = dimensions == 3 ? reach : 0;
@@ -49,21 +47,68 @@ std::vector<CellCounts> counts_in(const Box& part, int dimensions, const Box& fr
     for (int x = -reach; x <= reach; ++x)
         for (int y = -across; y <= across; ++y)
             (std::max(std::abs(x), std::abs(y)) <= 1 ? near : farther).push_back(x * x_stride + y * y_stride);
-    std::vector<std::int32_t> sums;
-    CellCounts* here = counts.data();
+    std::vector<std::int32_t> sums, n3, n5;
     for_each_line(part, dimensions, [&](int x, int y, int z, int cells) {
         const std::int32_t* line = &particles[place_in(frame, x, y, z)] - reach;
         const auto add = [&](std::int64_t offset) {
             for (int i = 0; i < cells + 2 * reach; ++i) sums[i] += line[offset + i];
         };
         sums.assign(cells + 2 * reach, 0);
+        n3.resize(cells);
+        n5.resize(cells);
         std::ranges::for_each(near, add);
-        for (int i = 0; i < cells; ++i) here[i] = {line[i + reach], sums[i + 1] + sums[i + 2] + sums[i + 3], 0};
+        for (int i = 0; i < cells; ++i) n3[i] = sums[i + 1] + sums[i + 2] + sums[i + 3];
         std::ranges::for_each(farther, add);
-        for (int i = 0; i < cells; ++i) here[i].n5 = sums[i] + sums[i + 1] + sums[i + 2] + sums[i + 3] + sums[i + 4];
-        here += cells;
+        for (int i = 0; i < cells; ++i) n5[i] = sums[i] + sums[i + 1] + sums[i + 2] + sums[i + 3] + sums[i + 4];
+        use(std::span(line + reach, cells), std::span<const std::int32_t>(n3), std::span<const std::int32_t>(n5), x, y);
+    });
+}
+
+}  // namespace
+
+std::vector<CellCounts> counts_in(const Box& part, int dimensions, const Box& frame,
+                                  std::span<const std::int32_t> particles) {
+    std::vector<CellCounts> counts;
+    counts.reserve(part.cells());
+    count_lines(part, dimensions, frame, particles, [&](auto n, auto n3, auto n5, int, int) {
+        for (std::size_t i = 0; i < n.size(); ++i) counts.push_back({n[i], n3[i], n5[i]});
     });
     return counts;
+}
+
+std::vector<CountSums> slab_counts(const Box& part, int dimensions, const Box& frame,
+                                   std::span<const std::int32_t> particles, int axis) {
+    const bool along = axis == (dimensions == 2 ? 1 : 2);  // each cell of a line lies in another slab
+    std::vector<std::int64_t> sums[3];
+    for (auto& s : sums) s.assign(part.extent(axis), 0);
+    // Numbers of particles are not negative, and products without a sign are the faster ones.
+    const auto product = [](std::int32_t a, std::int32_t b) {
+        return static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(a)} * static_cast<std::uint32_t>(b));
+    };
+    count_lines(part, dimensions, frame, particles, [&](auto n, auto n3, auto n5, int x, int y) {
+        if (along) {
+            for (std::size_t i = 0; i < n.size(); ++i) {
+                sums[0][i] += n[i];
+                sums[1][i] += product(n[i], n3[i]);
+                sums[2][i] += product(n[i], n5[i]);
+            }
+            return;
+        }
+        std::int64_t all = 0, all3 = 0, all5 = 0;
+        for (std::size_t i = 0; i < n.size(); ++i) {
+            all += n[i];
+            all3 += product(n[i], n3[i]);
+            all5 += product(n[i], n5[i]);
+        }
+        const int at = axis == 0 ? x - part.lower[0] : y - part.lower[1];
+        sums[0][at] += all;
+        sums[1][at] += all3;
+        sums[2][at] += all5;
+    });
+    std::vector<CountSums> slabs;
+    for (int i = 0; i < part.extent(axis); ++i)
+        slabs.push_back({part.cells() / part.extent(axis), sums[0][i], sums[1][i], sums[2][i]});
+    return slabs;
 }
 
 std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::span<const std::int32_t> particles) {

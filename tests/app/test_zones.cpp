@@ -212,7 +212,9 @@ TEST_CASE("a rank finds the loads of its cells in its own tiles as at the cells'
                         seen.back().push_back(load_of(loads, b));
             }
             CHECK(seen[0].front() > 0);
-            CHECK(seen[0] == seen[1]);
+            REQUIRE(seen[0].size() == seen[1].size());
+            const std::int64_t rounding = r.balancer.grid().box().cells();  // half a tick for each cell at most
+            for (std::size_t i = 0; i < seen[0].size(); ++i) CHECK(std::abs(seen[0][i] - seen[1][i]) <= rounding);
         }
 }
 

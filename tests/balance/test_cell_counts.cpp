@@ -63,3 +63,26 @@ TEST_CASE("homes count what is around their cells, on any number of members") {
             CHECK(wrong == std::vector<int>(members, 0));
         }
 }
+
+TEST_CASE("sums of slabs are those of the counts of their cells, along each axis and part of a frame") {
+    for (const int dimensions : {2, 3}) {
+        const int deep = dimensions == 3 ? 6 : 1, edge = dimensions == 3 ? 2 : 0;
+        const Box frame{{-2, -2, -edge}, {9, 13, deep + edge}};
+        std::vector<std::int32_t> particles;
+        for_each_cell(frame, [&](int x, int y, int z) { particles.push_back(particles_at(x + 2, y + 2, z + edge)); });
+        for (const Box& part :
+             {Box{{0, 0, 0}, {7, 11, deep}}, Box{{2, 1, 0}, {3, 8, deep}}, Box{{6, 10, 0}, {7, 11, 1}}})
+            for (int axis = 0; axis < dimensions; ++axis) {
+                std::vector<CountSums> sums(part.extent(axis));
+                const std::vector<CellCounts> counts = counts_in(part, dimensions, frame, particles);
+                for_each_cell(part, [&](int x, int y, int z) {
+                    const CellCounts& c = counts[place_in(part, x, y, z)];
+                    const std::int64_t n = c.n;
+                    CountSums& s = sums[std::array{x, y, z}[axis] - part.lower[axis]];
+                    ++s.cells, s.n += n, s.n_n3 += n * c.n3, s.n_n5 += n * c.n5;
+                });
+                CAPTURE(dimensions, axis, part.lower, part.upper);
+                CHECK(slab_counts(part, dimensions, frame, particles, axis) == sums);
+            }
+    }
+}
