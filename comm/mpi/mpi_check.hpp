@@ -4,8 +4,10 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <chrono>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "comm/communicator.hpp"
 #include "comm/session.hpp"
@@ -37,13 +39,26 @@ struct Communicator::Handle {
     const MPI_Comm comm;
 };
 
-/// MPI_Waitall. yield: give the core away while waiting, for nodes with more ranks than cores. A spinning rank would
-/// keep the rank that it waits for from running (hundreds of times slower on two cores).
+/// Waits on nodes with more ranks than cores. A spinning rank would keep the rank that it waits for from running. One
+/// that only yields takes up to half of a core from it. So after some yields a rank sleeps.
+class Patience {
+public:
+    void wait() {
+        if (++waits_ <= 10) sched_yield();
+        else std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+
+private:
+    int waits_ = 0;
+};
+
+/// MPI_Waitall. yield: give the core away while waiting.
 inline void wait_all(int count, MPI_Request* requests, MPI_Status* statuses, bool yield) {
     int done = 0;
+    Patience patience;
     while (yield && !done) {
         mpi_check(MPI_Testall(count, requests, &done, statuses), "MPI_Testall");
-        if (!done) sched_yield();
+        if (!done) patience.wait();
     }
     if (!done) mpi_check(MPI_Waitall(count, requests, statuses), "MPI_Waitall");
 }
@@ -58,9 +73,10 @@ inline int wait_some(std::span<MPI_Request> requests, int* places, MPI_Status* s
         mpi_check(MPI_Waitany(count, requests.data(), places, statuses), "MPI_Waitany");
         return *places == MPI_UNDEFINED ? MPI_UNDEFINED : 1;
     }
+    Patience patience;
     while (yield && n == 0) {
         mpi_check(MPI_Testsome(count, requests.data(), &n, places, statuses), "MPI_Testsome");
-        if (n == 0) sched_yield();
+        if (n == 0) patience.wait();
     }
     if (n == 0) mpi_check(MPI_Waitsome(count, requests.data(), &n, places, statuses), "MPI_Waitsome");
     return n;
