@@ -7,7 +7,7 @@
 # 3. Memory errors of the kernels, by compute-sanitizer if it is there.
 #
 # With `host`, or without a device, threads of the processor stand in for devices. Such rates say nothing about a device.
-# Takes less than 8 minutes with one device and 16 cores, 4 with `host` on two cores, without the build: whole runs that
+# Takes less than 8 minutes with one device and 16 cores, and 4 with `host` on two cores, beside the build. Whole runs that
 # find no time are named and left out. Needs a C++ compiler, CMake, xxHash and, for a device, nvcc. Whole runs need all
 # that the program needs (docs/install.md). Nothing is installed, and no network is used. If xxHash is not installed, its
 # header has to lie in build-xxhash/xxhash.h.
