@@ -298,7 +298,7 @@ bool check(gpu::Backend backend, int threads) {
 
 // As the members of a JSON object. options.particles: 0 for all systems with more and more particles.
 std::string rates(const Options& options, gpu::Backend backend, int threads, bool device) {
-    std::vector<double> sizes = device ? std::vector<double>{1e6, 4e6, 16e6, 64e6} : std::vector<double>{1e5, 4e5};
+    std::vector<double> sizes = device ? std::vector<double>{1e6, 4e6, 16e6, 64e6} : std::vector<double>{2.5e4, 1e5};
     if (options.particles > 0) sizes = {options.particles};
     std::printf("system    particles       M/s   ns pass  rebuild     skin   bytes\n");
     std::string all;

@@ -5,22 +5,26 @@
 Liquids in the plane and in space, in both precisions, and slabs that collide off-centre, with and without balancing.
 `all` has every cell on accelerators, `inner` every cell that no other rank needs, `measured` lets measured_speed find
 the share. All runs of a system must end in one state. The processor's cores are shared by the ranks. With --backend
-host, threads stand in for accelerators, as many as there are cores: such rates say nothing about a device.
+host, threads stand in for accelerators, as many as there are cores, and systems have 1/160 of the particles. Such
+rates say nothing about a device.
 
-Prints G atom-steps/s of the second half of each run, and where the time of the whole run went, as parts of it. Writes
-results/devices/summary.json. Takes 7 minutes on a machine with one device, and 4 with --backend host.
+Prints G atom-steps/s of the second half of each run, and their ratio to: the zone alone (results/gpu/zones.json, which
+scripts/bench/gpu.sh writes), one rank, or the even partition. The other columns have the parts of the time of that half
+in each phase. Writes results/gpu/runs.json.
 """
 import os
 import sys
+import time
 
-from common import fail, mpiexec, write_json
-from studies import build, options_of, run_of, seconds_between, table
+from common import fail, mpiexec, note, read_csv, read_json, write_json
+from studies import build, count, options_of, run_of, seconds_between, table
 
-RANKS = (1, 2, 4)
+ZONES = "results/gpu/zones.json"
 PLANE = """system:
   box: fit
+  potential: {{shift: none}}
   slabs: [{{lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0}}]
-run: {{dt: 0.002, steps: {steps}, precision: {precision}}}
+run: {{dt: 0.005, steps: {steps}, precision: {precision}}}
 output: {{every: {half}}}
 """
 SPACE = """system:
@@ -29,7 +33,7 @@ SPACE = """system:
 run: {{dt: 0.004, steps: {steps}, precision: {precision}}}
 output: {{every: {half}}}
 """
-SLABS = """system:
+OFF_CENTRE = """system:
   box: [{w}, {w}]
   slabs:
     - {{lower: [{a}, {a}], upper: [{b}, {c}], lattice: hexagonal, density: 1.0, temperature: 0.1, velocity: [8, 0]}}
@@ -48,68 +52,130 @@ BALANCED = ["balance.every=50", "balance.partition.kind=rcb"]
 
 
 def plane(particles, **run):
-    ny = round((particles / 4) ** 0.5)
-    return PLANE.format(nx=2 * ny, ny=ny, **run)
+    """The liquid of zone_rates."""
+    ny = round((particles / 2 / 3**0.5) ** 0.5)
+    return PLANE.format(nx=round(particles / 2 / ny), ny=ny, **run)
 
 
 def space(particles, **run):
+    """The liquid in space of zone_rates."""
     return SPACE.format(nx=round((particles / 4) ** (1 / 3)), **run)
 
 
-def slabs(particles, **run):
+def off_centre(particles, **run):
     """Two slabs of half the particles each in one corner of the box, so that a part of the ranks has them all."""
     side = (particles / 2) ** 0.5
     a, b = 0.02 * side, 1.02 * side
     corners = dict(a=a, b=b, c=b, d=1.03 * side, e=0.2 * side, f=2.03 * side, g=1.2 * side)
-    return SLABS.format(w=round(3 * side), **{k: round(v) for k, v in corners.items()}, **run)
+    return OFF_CENTRE.format(w=round(3 * side), **{k: round(v) for k, v in corners.items()}, **run)
 
 
-def cases(backend, steps):
-    """(system, deck, precision, ranks, mode, settings) of every run."""
-    sizes = dict(host=((plane, 2e5), (space, 1e5)), cuda=((plane, 1e6), (plane, 16e6), (plane, 64e6), (space, 4e6)))
-    for system, particles in sizes[backend]:
-        for precision in ("mixed", "double"):
-            run = dict(steps=steps, half=steps // 2, precision=precision)
-            name = f"{system.__name__} {particles / 1e6:g} M {precision}"
-            for ranks in RANKS if particles < 5e7 else RANKS[:1]:
-                for mode in MODES if precision == "mixed" else ("all",):
-                    if mode != "inner" or ranks > 1:
-                        yield name, system(particles, **run), ranks, mode, []
-    particles = dict(host=1e5, cuda=8e6)[backend]
-    deck = slabs(particles, steps=2 * steps, half=steps, precision="mixed")
-    for mode in ("cpu", "all", "measured"):
-        for name, settings in (("even", []), ("balanced", BALANCED)):
-            yield f"off-centre {particles / 1e6:g} M {name}", deck, 4, mode, settings
+# System, millions of particles, precision, and the numbers of ranks in each mode. Those that matter most come first.
+RUNS = [
+    (plane, 16, "mixed", dict(cpu=[1], all=[1, 2, 4])),
+    (space, 4, "mixed", dict(all=[1, 2, 4])),
+    (off_centre, 4, "mixed", dict(cpu=[4], all=[4], measured=[4])),
+    (plane, 16, "mixed", dict(measured=[1, 2, 4])),
+    (space, 4, "mixed", dict(measured=[1, 2, 4])),
+    (plane, 1, "mixed", dict(cpu=[1], all=[1, 2, 4])),
+    (space, 1, "mixed", dict(cpu=[1], all=[1, 2, 4])),
+    (plane, 4, "double", dict(cpu=[1], all=[1, 2, 4])),
+    (space, 1, "double", dict(cpu=[1], all=[1, 2, 4])),
+    (plane, 4, "mixed", dict(all=[1])),
+    (space, 16, "mixed", dict(all=[1])),
+    (plane, 64, "mixed", dict(all=[1])),
+    (plane, 16, "mixed", dict(inner=[2, 4])),
+    (space, 4, "mixed", dict(inner=[2, 4])),
+    (space, 64, "mixed", dict(all=[1])),
+]
+
+
+def cases(host):
+    """(name of the system, deck, half of its steps, ranks, mode, partition) of every run."""
+    for system, millions, precision, modes in RUNS:
+        # The skin is found within some hundred steps. The last rebuild for a check that comes early is at step 64.
+        half = max(100, min(400, 4800 // millions)) // (10 if host else 1)
+        particles = millions * 1e6 / (160 if host else 1)
+        name = f"{system.__name__} {particles:.0f} {precision}"
+        deck = system(particles, steps=2 * half, half=half, precision=precision)
+        for mode, numbers in modes.items():
+            for ranks in numbers:
+                for partition in ("even", "balanced") if system is off_centre else ("even",):
+                    yield name, deck, half, ranks, mode, partition
+
+
+def phases_of(out, half):
+    """Parts of the wall time, from the last frame of ranks.csv in the first half of a run to the last frame."""
+    frames = [(int(r["step"]), r) for r in read_csv(os.path.join(out, "ranks.csv"))]
+    last = frames[-1][0]
+    first = max(step for step, _ in frames if step <= half and step < last)
+
+    def spent(column):
+        return sum(float(r[column]) * ((step == last) - (step == first)) for step, r in frames)
+
+    return {phase: spent(phase) / spent("wall_seconds") for phase in PHASES}
+
+
+def compared(rates, zones, name, ranks, mode, partition):
+    """The ratio of a rate to that of another run or of the zone alone, and the name of that one."""
+    if partition == "balanced":
+        to, base = "even", rates.get((name, ranks, mode, "even"))
+    elif ranks > 1:
+        to, base = "1 rank", rates.get((name, 1, "all" if mode == "inner" else mode, "even"))
+    else:
+        system, particles, precision = name.split()
+        alone = zones.get("rate_" + dict(plane="liquid").get(system, system), {})
+        to, base = "zone", alone.get(particles) if mode != "cpu" and precision == "mixed" else None
+    return (rates[name, ranks, mode, partition] / base, to) if base else ("", "")
 
 
 def main():
     parser = options_of(__doc__)
     parser.add_argument("--backend", choices=["host", "cuda"], default="cuda", help="(default: cuda)")
     parser.add_argument("--binary", default="build/steelyard", help="of the program (default: build/steelyard)")
-    parser.add_argument("--steps", type=int, default=200, help="of each run, even (default: 200)")
+    parser.add_argument("--seconds", type=count, default=3600, help="after which no run starts (default: 3600)")
     arguments = parser.parse_args()
+    start, host = time.monotonic(), arguments.backend == "host"
     if arguments.binary == "build/steelyard":
         build("steelyard")
-    row = table(("system", "<30"), ("ranks", "5d"), (" mode", "<9"), ("G/s", "8.4f"), *((p, "12.2f") for p in PHASES))
-    cores, runs, states = len(os.sched_getaffinity(0)), [], {}
-    for name, deck, ranks, mode, settings in cases(arguments.backend, arguments.steps):
-        threads = max(1, cores // ranks)
+    zones = read_json(ZONES) if os.path.exists(ZONES) else {}
+    if zones.get("stand_in") != host:
+        zones = {}
+    if host:
+        print("threads of the processor stand in for devices: these rates say nothing about a device")
+    row = table(
+        *(
+            ("system", "<26"),
+            ("ranks", "5d"),
+            (" mode", "<10"),
+            ("partition", "<10"),
+            ("G/s", "8.4f"),
+            ("ratio", "7.2f"),
+        ),
+        *((" to", "<8"), *((p, "12.2f") for p in PHASES)),
+    )
+    cores, runs, rates, states, left_out = len(os.sched_getaffinity(0)), [], {}, {}, set()
+    for name, deck, half, ranks, mode, partition in cases(host):
+        if time.monotonic() - start > arguments.seconds:
+            left_out.add(f"{name} {mode}")
+            continue
+        threads, settings = max(1, cores // ranks), BALANCED if partition == "balanced" else []
         if MODES[mode] is not None:
-            settings = [
-                f"accelerator.backend={arguments.backend}",
-                f"accelerator.threads={threads}",
-                *MODES[mode],
-                *settings,
-            ]
+            backend = [f"accelerator.backend={arguments.backend}", f"accelerator.threads={threads}"]
+            settings = [*backend, *MODES[mode], *settings]
         how = dict(start=mpiexec(ranks), threads=threads, environment=dict(OMP_WAIT_POLICY="passive"))
         with run_of(deck, settings=settings, binary=arguments.binary, **how) as (s, out):
-            half = s["steps"] // 2
-            rate = s["particles"] * half / seconds_between(out, half, s["steps"]) * 1e-9
-        phases = {p: s["seconds"].get(p, {}).get("mean", 0) / s["wall_seconds"] for p in PHASES}
-        states.setdefault(name.removesuffix(" even").removesuffix(" balanced"), set()).add(s["state_hash"])
-        runs.append(dict(system=name, ranks=ranks, mode=mode, rate=rate, phases=phases, zones=s.get("accelerator")))
-        row(name, ranks, " " + mode, rate, *phases.values())
-    write_json("results/devices/summary.json", dict(stands_in=arguments.backend == "host", cores=cores, runs=runs))
+            rate = s["particles"] * half / seconds_between(out, half, s["steps"])
+            phases = phases_of(out, half)
+        rates[name, ranks, mode, partition] = rate
+        states.setdefault(name, set()).add(s["state_hash"])
+        ratio, to = compared(rates, zones, name, ranks, mode, partition)
+        of = dict(system=name, ranks=ranks, mode=mode, partition=partition, rate=rate, ratio=ratio, to=to)
+        runs.append(dict(of, phases=phases, zones=s.get("accelerator"), state_hash=s["state_hash"]))
+        row(name, ranks, " " + mode, partition, rate * 1e-9, ratio, " " + to, *phases.values())
+    write_json("results/gpu/runs.json", dict(stand_in=host, cores=cores, runs=runs, left_out=sorted(left_out)))
+    if left_out:
+        note(f"no time was left for {', '.join(sorted(left_out))}; give more --seconds")
     different = [name for name, hashes in states.items() if len(hashes) > 1]
     if different:
         fail(f"different states of {', '.join(different)}")
