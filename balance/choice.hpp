@@ -62,7 +62,7 @@ struct Choice {
     std::vector<Chosen> made{};    ///< Choices since then.
 
     static constexpr std::int64_t rounds = 4;    ///< of a trial
-    static constexpr double most_spent = 0.002;  ///< part of the run that trials may take, by the wall clock
+    static constexpr double most_spent = 0.002;  ///< part of the run that a trial may take
     static constexpr std::size_t numbers = 4;    ///< that checkpoints hold
     std::vector<std::int64_t> to_numbers() const { return {model, partition, round, next}; }
     /// Whether these numbers can be those of a choice among so many. If they are, takes them over.

@@ -25,12 +25,13 @@ std::optional<double> error_of(const ContenderCost& a, const ContenderCost& b) {
 }  // namespace
 
 void ContenderCost::add(const BalanceRow& row, std::int64_t steps, const Counting& counting, std::int64_t processes,
-                        double ghosts) {
+                        double ghosts, std::int64_t beside) {
     if (each.empty()) from_step = row.step - steps;
     const bool balanced = row.load_step == row.step;  // else the partition was kept without new loads
     const double ghost_seconds = counting.work.ghost * ghosts / static_cast<double>(processes),
                  computing = (row.max_seconds + ghost_seconds) * static_cast<double>(steps),
-                 balancing = (balanced ? counting.work.balancing : 0) + counting.moving_seconds(row.moved, processes);
+                 balancing = static_cast<double>(balanced + beside) * counting.work.balancing +
+                             counting.moving_seconds(row.moved, processes);
     computing_seconds += computing, balancing_seconds += balancing;
     balancings += balanced;
     migrations += row.decision == Decision::moved;

@@ -28,8 +28,9 @@ struct ContenderCost {
 
     double seconds() const { return computing_seconds + balancing_seconds; }
     /// row: of an opportunity `steps` after the one before. ghosts: ghost cells of the partition in use till then.
-    void add(const BalanceRow& row, std::int64_t steps, const Counting& counting, std::int64_t processes,
-             double ghosts);
+    /// beside: balancings made beside it, for a trial.
+    void add(const BalanceRow& row, std::int64_t steps, const Counting& counting, std::int64_t processes, double ghosts,
+             std::int64_t beside = 0);
 };
 
 /// How much more a contender costs than the one that costs least, as a part of the latter's seconds.

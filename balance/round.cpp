@@ -433,20 +433,21 @@ RoundOutcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCel
         if (m == 0 && !measured.first && !all.candidates.empty())
             trial.emplace(s, measured, cells, all, steps_of_candidates(s, in_use, cells, measured, all));
         Observation seen;
+        bool tried = false;
         if (measured.observed) seen = *measured.observed;
         else if (!measured.first) seen = round.observe();
         if (trial && !measured.observed) trial->rate(seen);
         seen.row.driver = m == 0;
         if (seen.row.decision == Decision::none) {
             CellLoads loads = round.model_loads(seen.times, seen.row);
-            const bool tried = trial && trial->balance(seen, loads);
+            tried = trial && trial->balance(seen, loads);
             round.repartition(std::move(loads), seen.times, seen.row, outcome);
             if (tried) trial->go_on(seen.row);
             if (m == 0) all.choice.partition_seconds = seen.row.partition_seconds;
         }
         if (!measured.first && s.policy.clock == BalanceClock::work)
             model.cost.add(seen.row, measured.moment.step - measured.moment.last, s.policy.counting,
-                           s.hosts.processes(), ghosts);
+                           s.hosts.processes(), ghosts, tried ? std::ssize(all.candidates) : 0);
         if (!measured.first) outcome.rows.push_back(std::move(seen.row));
         if (m == 0) outcome.seconds = std::move(seen.seconds);
     }

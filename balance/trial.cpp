@@ -82,11 +82,13 @@ bool Trial::balance(const Observation& seen, CellLoads& loads) {
     const bool wall = s_.policy.clock == BalanceClock::wall;
     std::optional<double> left;  // seconds that a trial may take
     begun_ = s_.meter.now();
-    if (wall) {
-        const auto rounds = static_cast<double>(Choice::rounds * std::ssize(all_.candidates));
+    const auto balancings = static_cast<double>(Choice::rounds * std::ssize(all_.candidates));
+    if (const double price = s_.policy.counting.work.balancing; wall)
         left = longest(Choice::most_spent * (begun_ - choice_.begun)) - choice_.spent -
-               rounds * longest(seen.row.model_seconds + choice_.partition_seconds);
-    }
+               balancings * longest(seen.row.model_seconds + choice_.partition_seconds);
+    else if (price > 0)
+        left = Choice::most_spent * static_cast<double>(measured_.moment.step) * seen.row.max_seconds -
+               balancings * price;
     if (!choice_.tries(driver_.history.updates, left)) return false;
     for (BalancedModel& m : models_)
         loads_.push_back(&m == &models_[choice_.model] ? loads : steps_.learn(m, seen.times));

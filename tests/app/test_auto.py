@@ -72,6 +72,17 @@ def test_says_whether_others_were_tried(chosen, tmp):
     assert "without a trial of the others" in short
 
 
+@pytest.mark.parametrize("price, tried", [(1e-12, True), (1, False)])
+def test_price_of_a_trial(tmp, price, tried):
+    """By counted work a trial waits until it fits into the run, by the price of a balancing, and is paid for."""
+    prices = dict(balance__work__balancing=price, balance__work__move=0)
+    said = said_by_run(tmp, **AUTO | prices | dict(balance__criterion="every"))
+    assert ("without a trial of the others" in said) != tried
+    found = summary(tmp)["contenders"]["auto"]
+    beside = round(found["balancing_seconds"] / price) - found["balancings"]
+    assert beside == 4 * 9 * 2 * tried, "two trials, four models and five partitions"
+
+
 def test_given_keys_stay(plain, tmp):
     """With model and kind given nothing is left to choose. The effective deck is the deck."""
     given = dict(balance__model="a1", balance__partition__kind="rcb")
