@@ -87,8 +87,8 @@ bool Trial::balance(const Observation& seen, CellLoads& loads) {
         left = longest(Choice::most_spent * (begun_ - choice_.begun)) - choice_.spent -
                balancings * longest(seen.row.model_seconds + choice_.partition_seconds);
     else if (price > 0)
-        left = Choice::most_spent * static_cast<double>(measured_.moment.step) * seen.row.max_seconds -
-               balancings * price;
+        left =
+            Choice::most_spent * static_cast<double>(measured_.moment.step) * seen.row.max_seconds - balancings * price;
     if (!choice_.tries(driver_.history.updates, left)) return false;
     for (BalancedModel& m : models_)
         loads_.push_back(&m == &models_[choice_.model] ? loads : steps_.learn(m, seen.times));
@@ -152,8 +152,12 @@ void Trial::go_on(const BalanceRow& driver) {
         for (BalancedModel& c : partitions_) {
             const bool in_use = &c == &partitions_[choice_.partition];
             if (driver.decision != Decision::moved) continue;
+            const double start = s_.meter.now();
             const Moved moved = in_use ? driver.moved : steps_.repartition(c, *all_.load);
-            if (choice_.round > 0) c.rating.seconds += s_.policy.counting.moving_seconds(moved, s_.hosts.processes());
+            if (choice_.round == 0) continue;
+            c.rating.seconds += s_.policy.counting.moving_seconds(moved, s_.hosts.processes());
+            if (s_.policy.clock == BalanceClock::wall)
+                c.rating.seconds += longest(in_use ? driver.partition_seconds : s_.meter.now() - start);
         }
         for (BalancedModel& m : models_) {
             m.partition = driver_.partition;

@@ -118,23 +118,37 @@ ProcessNanoseconds ZoneBalancer::take_nanoseconds(Engine& engine, const WallCloc
     return {{std::llround(std::exchange(slower_seconds_, 0.0) * omp_get_max_threads() * clock.of_thread() * 1e9)}, {}};
 }
 
-// Input of the controller.
-balance::ZoneTimes ZoneBalancer::measured(std::int64_t step, const balance::Decomposition& owners,
-                                          std::span<const std::int64_t> work) const {
+balance::ZoneTimes ZoneBalancer::counted_times(const balance::Decomposition& owners,
+                                               std::span<const std::int64_t> work) const {
     balance::ZoneTimes times;
-    if (counted()) {
-        const std::vector<double> sides = balance::side_times(setting_.team, owners, work, speeds());
-        times.cpu_seconds = sides[2 * setting_.team.rank()];
-        times.accelerator_seconds = sides[2 * setting_.team.rank() + 1];
-        const double longest = std::max(times.cpu_seconds, times.accelerator_seconds);
-        times.cpu_load = longest > 0 ? times.cpu_seconds / longest : 1;
-    } else {
-        times = clock_.until(step, settings_.backend);
-    }
+    const std::vector<double> sides = balance::side_times(setting_.team, owners, work, speeds());
+    times.cpu_seconds = sides[2 * setting_.team.rank()];
+    times.accelerator_seconds = sides[2 * setting_.team.rank() + 1];
+    const double longest = std::max(times.cpu_seconds, times.accelerator_seconds);
+    times.cpu_load = longest > 0 ? times.cpu_seconds / longest : 1;
+    return times;
+}
+
+bool ZoneBalancer::learn(std::int64_t step, balance::ZoneTimes times) {
+    last_step_ = step;
+    if (border_.accelerators() == 0) return false;
     times.share = share();
     times.most = most_share();
     times.grain = border_.grain();
-    return times;
+    const balance::BorderStep next = balance::next_share(settings_.controller, times, state_);
+    rows_.push_back({step, setting_.team.rank(), share(), times.cpu_load, times.cpu_seconds, times.accelerator_seconds,
+                     next.decision, 0, 0, speed()});
+    if (next.decision == balance::BorderDecision::kept) return false;
+    wanted_ = next.share;
+    return true;
+}
+
+void ZoneBalancer::put(std::int64_t step, const balance::Region& mine, const RankLoads& loads, bool moves) {
+    if (border_.accelerators() > 0) border_.take_cells(mine, loads);
+    if (moves) border_.put_at_share(wanted_);
+    else border_.put_back();
+    if (!rows_.empty()) rows_.back().next_share = share(), rows_.back().most_share = most_share();
+    clock_.start(step);  // what was measured belongs to other cells
 }
 
 bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners, const balance::Region& mine,
@@ -142,32 +156,22 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners
     const std::vector<balance::ZoneBlock> before = border_.blocks();
     const bool first = !placed_;
     bool moves = first || !balance::controller(settings_.controller).step;
-    if (!first && (counted() || clock_.runs_since() < step)) {  // else these cells have never been computed
-        const balance::ZoneTimes times = measured(step, owners, work);
-        if (border_.accelerators() > 0) {
-            const balance::BorderStep next = balance::next_share(settings_.controller, times, state_);
-            if (next.decision != balance::BorderDecision::kept) wanted_ = next.share, moves = true;
-            rows_.push_back({step, setting_.team.rank(), share(), times.cpu_load, times.cpu_seconds,
-                             times.accelerator_seconds, next.decision, 0, 0, speed()});
-        }
-    }
+    if (!first && counted()) moves |= learn(step, counted_times(owners, work));
+    else if (!first && clock_.runs_since() < step) moves |= learn(step, clock_.until(step, settings_.backend));
     if (first) first_step_ = step;
     placed_ = true;
     last_step_ = step;
-    if (border_.accelerators() > 0) border_.take_cells(mine, loads);
     // A border that is kept stays between the same cells, though their loads have changed.
-    if (moves) border_.put_at_share(wanted_);
-    else border_.put_back();
-    if (!rows_.empty()) rows_.back().next_share = share(), rows_.back().most_share = most_share();
-    clock_.start(step);
+    put(step, mine, loads, moves);
     moving_ = setting_.team.max_of(border_.blocks() != before) != 0;
     return moving_;
 }
 
 void ZoneBalancer::place(std::int64_t step, const balance::Region& mine, const RankLoads& loads) {
-    if (border_.accelerators() > 0) border_.take_cells(mine, loads);
-    border_.put_at_share(wanted_);
-    clock_.start(step);  // what was measured belongs to other cells
+    // A check of this step comes too late for the cells that were measured.
+    if (placed_ && !counted() && due(step, true) && clock_.runs_since() < step)
+        learn(step, clock_.until(step, settings_.backend));
+    put(step, mine, loads, true);
 }
 
 std::int64_t ZoneBalancer::usual_load(const balance::CountSums& s) const {

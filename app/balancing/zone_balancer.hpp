@@ -99,6 +99,7 @@ public:
 
     bool on() const { return settings_.backend != AcceleratorBackend::none; }
     bool placed() const { return placed_; }
+    bool checked_at(std::int64_t step) const { return placed_ && last_step_ == step; }
     /// A share that is fixed is the deck's, also after a restart.
     bool learns() const { return on() && balance::controller(settings_.controller).step; }
     /// Speed of the accelerators of each rank relative to its CPU, by counted work. Empty without accelerators.
@@ -126,7 +127,7 @@ public:
     bool check(std::int64_t step, const balance::Decomposition& owners, const balance::Region& mine,
                const RankLoads& loads, std::span<const std::int64_t> work = {});
     /// Places the border anew, with the share that the controller has set last, in the cells that this rank has from
-    /// this step on.
+    /// this step on. By the wall clock a check that is due comes before.
     void place(std::int64_t step, const balance::Region& mine, const RankLoads& loads);
     /// Loads of this rank's cells, from the values of all cells at their homes. By counted work the load of a cell is
     /// its work. Otherwise it is the usual cost of a cell with its numbers of particles. Collective.
@@ -153,8 +154,10 @@ public:
     bool restore(std::span<const double> memory);
 
 private:
-    balance::ZoneTimes measured(std::int64_t step, const balance::Decomposition& owners,
-                                std::span<const std::int64_t> work) const;
+    /// The controller takes note of the times of the two sides. True if it moves the border.
+    bool learn(std::int64_t step, balance::ZoneTimes times);
+    void put(std::int64_t step, const balance::Region& mine, const RankLoads& loads, bool moves);
+    balance::ZoneTimes counted_times(const balance::Decomposition& owners, std::span<const std::int64_t> work) const;
     std::int64_t usual_load(const balance::CountSums& sums) const;
     bool counted() const { return setting_.policy.clock == balance::BalanceClock::work; }
 

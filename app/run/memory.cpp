@@ -60,7 +60,11 @@ Memory memory_of(const Deck& deck, const Setup& setup, balance::TileShape tile, 
     double filled = 0;
     for (const auto& [n, density] : parts_of(deck.system, setup.domain)) filled += n / density;
     for (const md::Axis& axis : setup.domain.axes()) filled /= axis.cell_width();
-    return {bytes_of_particle(deck, setup, tile) * static_cast<double>(particles) / ranks,
+    // A zone on threads of the processor takes more than twice the bytes of tiles.
+    const bool host = deck.accelerator.backend == AcceleratorBackend::host;
+    const double zone = setup.domain.dimensions == 2 ? 2.4 : 2.2,
+                 share = host ? deck.accelerator.share.value_or(0.5) : 0;
+    return {bytes_of_particle(deck, setup, tile) * (1 - share + zone * share) * static_cast<double>(particles) / ranks,
             (empty_cell * std::max(0.0, cells - filled) + (deck.balance.every > 0 ? balanced_cell_bytes * cells : 0)) /
                 ranks};
 }

@@ -62,7 +62,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
                 observer.rebuilt({step, rebuild, rebuild_due, balancing_due, comm::now() - begin}, engine);
             observer.balanced(balancer.take_rows(), balancer.take_resources());
             if (const std::optional<BalancedCells> before = balancer.take_cells()) observer.balanced_cells(*before);
-            if (border) observer.border(balancer.zones().take_rows());
+            if (balancer.zones().checked_at(step)) observer.border(balancer.zones().take_rows());
             if (dead_end && !started) stop_at_limit(step, *dead_end, false, engine.comm());
             const bool leaving = stopping || dead_end, final = step == last || leaving;
             due.checkpoint |= leaving;

@@ -40,9 +40,11 @@ BorderStep step_by_load(const ZoneTimes& t, RelativeSpeed&, bool, std::span<doub
     const bool turns = towards * m[direction] < 0;
     if (turns) m[gain] = std::max(m[gain] / 2, 1.0 / 32);
     else if (t.share != m[corrected]) m[gain] = std::min(1.3 * m[gain], 1.0);  // it has moved and has not arrived
-    // Parts of a strip add up while the border stays where it is, but not those of the other direction.
-    const double from = towards == m[direction] && std::abs(m[wanted] - t.share) <= t.grain ? m[wanted] : t.share;
+    // Parts of a strip add up while the border stays where it is, but not those of the other direction. An empty zone
+    // does not shrink.
     const double shrinking = towards > 0 ? 1 - t.share : t.share;
+    const bool adds_up = shrinking > 0 && towards == m[direction] && std::abs(m[wanted] - t.share) <= t.grain;
+    const double from = adds_up ? m[wanted] : t.share;
     const double shift = std::min(m[gain] * shift_of(load, from), shrinking / 2);
     m[wanted] = std::clamp(from + towards * shift, t.least, t.most);
     m[direction] = towards;

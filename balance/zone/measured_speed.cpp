@@ -62,7 +62,7 @@ BorderStep step_by_speed(const ZoneTimes& t, RelativeSpeed& speed, bool observed
     // A move of less than 0.6 strips is not made, so the border does not go back and forth between two strips. A zone
     // that is to become empty moves anyway, because its last strip may be much lighter than `grain`.
     const bool empties = !one_zone && (share <= 0 || share >= 1);
-    if (!empties && std::abs(share - t.share) < 0.6 * t.grain) return kept(t);
+    if (!empties && std::abs(share - t.share) <= 0.6 * t.grain) return kept(t);
     // Measurements at another share count less here, because times are not proportional to loads.
     if (!one_zone && share > 0 && share < 1)
         speed.weight *= std::exp(-std::abs(log_odds(share) - log_odds(t.share)) / 0.3);

@@ -14,12 +14,15 @@ not made again. Writes results/auto/summary.json.
 --wall runs the decks on two real ranks by the wall clock, for as many steps as take about --seconds: with `auto` and
 with each of four fixed choices, in turns. A round's times are compared. `cost` is the time of `auto` over that of the
 fixed choice with which it ended; it is shown if that is one of the four. Writes results/auto/wall.json.
+
+--simulated does the same on 96 ranks of a simulated cluster, by counted work, once. Times are simulated, with all
+messages. A balancing has the price 0.4 ms, about what it takes there. Writes results/auto/simulated.json.
 """
 import os
 import statistics
 
 from common import fail, mpiexec, write_json
-from studies import build, in_turns, markdown_head, markdown_row, options_of, steelyard
+from studies import build, in_turns, markdown_head, markdown_row, options_of, simulated, steelyard
 
 OUT, EVERY, STEPS = "results/auto", 10, 1000
 GALLERY = "collapse expansion impact interface melt piston prk_geometric switch vacuum".split()
@@ -70,23 +73,30 @@ def case_of(name, processes, summary):
     return case | dict(over_default=chosen / seconds[DEFAULT], auto=summary["auto"], seconds=seconds)
 
 
-def on_ranks(name, choice, steps):
-    """The summary of a run of a deck on two ranks, by the wall clock."""
-    keys = "auto: true"
-    if choice != "auto":
+def on_ranks(name, choice, steps, ranks):
+    """The summary of a run of a deck by the wall clock on two ranks, or by counted work on simulated ones."""
+    keys = "clock: wall" if ranks == 2 else "clock: work, work: {balancing: 4e-4}"
+    if choice == "auto":
+        keys += ", auto: true"
+    else:
         model, partition = choice.split("+")
-        keys = f"model: {model}, partition: {PARTITIONS[partition]}"
-    settings = [f"balance={{every: {EVERY}, clock: wall, {keys}}}", f"run.steps={steps}", f"output={{every: {steps}}}"]
-    return steelyard("run", DECKS_ON_RANKS[name], out=f"{OUT}/wall", settings=settings, start=mpiexec(2))
+        keys += f", model: {model}, partition: {PARTITIONS[partition]}"
+    settings = [f"balance={{every: {EVERY}, {keys}}}", f"run.steps={steps}", f"output={{every: {steps}}}"]
+    if ranks != 2:
+        return simulated(ranks, DECKS_ON_RANKS[name], f"{OUT}/simulated", settings)
+    return steelyard("run", DECKS_ON_RANKS[name], out=f"{OUT}/wall", settings=settings, start=mpiexec(ranks))
 
 
-def wall(arguments):
+def in_runs(arguments, ranks):
     print(markdown_head(["deck", "steps", "best fixed choice", "`auto` over it", "over the default", "end", "cost"]))
     decks = {}
     for name in arguments.only:
-        probe = on_ranks(name, DEFAULT, EVERY)
-        steps = max(2, round(arguments.seconds / probe["wall_seconds"])) * EVERY
-        runs = in_turns(arguments.rounds, ["auto", *ON_RANKS], lambda choice, n=name, s=steps: on_ranks(n, choice, s))
+        steps = 200
+        if not arguments.simulated:
+            probe = on_ranks(name, DEFAULT, EVERY, ranks)
+            steps = max(2, round(arguments.seconds / probe["wall_seconds"])) * EVERY
+        one = lambda choice, n=name, s=steps: on_ranks(n, choice, s, ranks)
+        runs = in_turns(1 if arguments.simulated else arguments.rounds, ["auto", *ON_RANKS], one)
         of = {choice: [s["wall_seconds"] for s in found] for choice, found in runs.items()}
         best = min(ON_RANKS, key=lambda choice: statistics.median(of[choice]))
         end = statistics.mode(f"{s['auto']['model']}+{s['auto']['partition']}" for s in runs["auto"])
@@ -102,7 +112,8 @@ def wall(arguments):
     for what, key in (("the best fixed choice", lambda d: d["best"]), ("the default", lambda d: DEFAULT)):
         ratios = [statistics.median(d["over"][key(d)]) for d in decks.values()]
         print(f"auto over {what}: median {statistics.median(ratios):.3f}, worst {max(ratios):.3f}")
-    write_json(f"{OUT}/wall.json", {"simulated": False, "ranks": 2, "rounds": arguments.rounds, "decks": decks})
+    of = dict(simulated=arguments.simulated, ranks=ranks, rounds=arguments.rounds, decks=decks)
+    write_json(f"{OUT}/{'simulated' if arguments.simulated else 'wall'}.json", of)
 
 
 def main():
@@ -110,19 +121,20 @@ def main():
     parser.add_argument("--only", nargs="+", choices=list(DECKS | DECKS_ON_RANKS))
     parser.add_argument("--processes", nargs="+", type=int, default=[16, 240])
     parser.add_argument("--set", action="append", default=[], help="a key of a replay, as balance.work.ghost=1e-7")
-    parser.add_argument("--wall", action="store_true")
+    way = parser.add_mutually_exclusive_group()
+    for name in ("--wall", "--simulated"):
+        way.add_argument(name, action="store_true")
     parser.add_argument("--seconds", type=float, default=4.0, help="with --wall: of a run (default: 4)")
     arguments = parser.parse_args()
-    known = DECKS_ON_RANKS if arguments.wall else DECKS
+    runs = arguments.wall or arguments.simulated
+    known = DECKS_ON_RANKS if runs else DECKS
     arguments.only = arguments.only or list(known)
     if unknown := [name for name in arguments.only if name not in known]:
-        parser.error(
-            f"--only: {', '.join(unknown)} {'is only for runs without' if arguments.wall else 'is for'} --wall"
-        )
+        parser.error(f"--only: {', '.join(unknown)} {'is not' if runs else 'is only'} for --wall and --simulated")
     build("steelyard")
     os.makedirs(OUT, exist_ok=True)
-    if arguments.wall:
-        return wall(arguments)
+    if runs:
+        return in_runs(arguments, 96 if arguments.simulated else 2)
     heads = ["deck", "processes", "best fixed choice", "`auto` over it", "over the default", "choice at the end"]
     print(markdown_head(heads))
     cases = []

@@ -11,12 +11,17 @@ and the best schedule is known exactly.
 The table shows how much longer each criterion takes than that schedule, in percent, computing and balancing together.
 Times are counted work, so it is the same on every machine. Series and replays that exist are not made again.
 Writes results/criteria/: summary.json and pictures.
+
+--wall runs gallery decks on two real ranks by the wall clock instead, with all criteria in turns. The table shows the
+time of each over the least of its round, in the median of --rounds, and the balancings. The best schedule is unknown
+there. Writes results/criteria/wall.json.
 """
 import os
+import statistics
 
 from common import mpiexec, read_csv, write_json
 from plotting import h5py, np, plt, save
-from studies import build, markdown_head, markdown_row, options_of, steelyard
+from studies import build, in_turns, markdown_head, markdown_row, options_of, steelyard
 
 OUT = "results/criteria"
 UNLIKE = [  # slabs of unlike size and density that meet off-centre
@@ -104,12 +109,36 @@ def cases_of(name, cost, summary):
     return cases
 
 
+def wall(arguments):
+    """All criteria in turns on two ranks, for 1000 steps of each deck of the gallery."""
+    print(markdown_head(["deck"] + [f"`{c}`" for c in CRITERIA]))
+    decks = {}
+    for name in arguments.only:
+        deck, settings, _ = COLLISIONS[name]
+
+        def one(criterion, deck=deck, settings=settings):
+            more = ["run.steps=1000", "output={every: 1000}", f"balance={{every: {EVERY}, criterion: {criterion}}}"]
+            return steelyard("run", deck, out=f"{OUT}/wall", settings=settings + more, start=mpiexec(2))
+
+        runs = in_turns(arguments.rounds, CRITERIA, one)
+        least = [min(runs[c][i]["wall_seconds"] for c in CRITERIA) for i in range(arguments.rounds)]
+        over = {c: statistics.median(s["wall_seconds"] / t for s, t in zip(runs[c], least)) for c in CRITERIA}
+        made = {c: statistics.median(s["balancing"]["balancings"] for s in runs[c]) for c in CRITERIA}
+        print(markdown_row([name] + [f"{over[c]:.3f} ({made[c]:.0f})" for c in CRITERIA]), flush=True)
+        decks[name] = dict(over_least=over, balancings=made)
+    write_json(f"{OUT}/wall.json", dict(simulated=False, ranks=2, rounds=arguments.rounds, decks=decks))
+
+
 def main():
-    parser = options_of(__doc__)
+    parser = options_of(__doc__, rounds="--rounds")
     parser.add_argument("--only", nargs="+", choices=list(COLLISIONS), default=list(COLLISIONS))
+    parser.add_argument("--wall", action="store_true")
     arguments = parser.parse_args()
     build("steelyard")
     os.makedirs(OUT, exist_ok=True)
+    if arguments.wall:
+        arguments.only = [name for name in arguments.only if "gallery" in COLLISIONS[name][0]]
+        return wall(arguments)
     heads = ["collision", "cost, mean steps", "best: balancings"] + [f"`{c}`" for c in CRITERIA]
     cases, table, winners = [], [markdown_head(heads)], []
     for name in arguments.only:

@@ -76,6 +76,15 @@ def test_one_hash(plain, tmp, ranks, keys):
         assert (z["backend"], z["stands_in"], len(z["zones"])) == (backend, backend == "host", ranks)
 
 
+def test_checks_where_cells_move(plain, tmp):
+    """By the wall clock, a check that meets a balancing measures the cells of before."""
+    keys = NESTED | dict(balance__every=20, balance__model="time_average")
+    assert state(tmp, ranks=2, **zone(**keys)) == plain
+    moved = {int(r["step"]) for r in table(tmp, "balance.csv") if r["decision"] == "moved"}
+    checked = {int(r["step"]) for r in zones(tmp)}
+    assert moved and moved <= checked
+
+
 def test_threads_on_both_sides(plain, tmp):
     """By itself, and where zones of many blocks change at each balancing, which all threads fill."""
     for keys in ({}, dict(balance__migrate="always", balance__processes=8, **BY_WORK, **fixed(0.9))):

@@ -65,13 +65,18 @@ def test_tiles_in_words(tmp):
     assert tiles * each == pytest.approx(cells[0] * cells[1], rel=0.1)
 
 
-@pytest.mark.parametrize("deck, ranks", (("liquid", 1), ("slab", 2), ("slab_soft", 1), ("tiny", 3)))
-def test_expected_memory(tmp, deck, ranks):
+ZONES = dict(accelerator__backend="host", accelerator__controller="fixed")
+MEMORY = [("liquid", 1, {}), ("slab", 2, {}), ("slab_soft", 1, {}), ("tiny", 3, {})]
+MEMORY += [("liquid", 1, ZONES | dict(accelerator__share=1)), ("liquid_3d", 2, ZONES | dict(accelerator__share=0.5))]
+
+
+@pytest.mark.parametrize("deck, ranks, keys", MEMORY)
+def test_expected_memory(tmp, deck, ranks, keys):
     """The memory that check expects is what a run needs: of particles to 10 %, of the whole to 15 %."""
     path = os.path.join(SOURCE, f"inputs/{deck}.yaml")
     pattern = r"about ([0-9.]+) MB per rank for particles,\s+(?:# )?([0-9.]+) MB with cells and the program"
-    expected = map(float, re.search(pattern, printed(ranks, "check", path)).groups())
-    ok_run(tmp, deck=path, ranks=ranks, run__steps=40, output__fields_every=0)
+    expected = map(float, re.search(pattern, printed(ranks, "check", path, *settings(**keys))).groups())
+    ok_run(tmp, deck=path, ranks=ranks, run__steps=40, output__fields_every=0, **keys)
     for name, megabytes, most in zip(("particle_bytes", "peak_resident_bytes"), expected, (0.1, 0.15)):
         assert megabytes == pytest.approx(summary(tmp)[name]["mean"] * 1e-6, rel=most), name
 

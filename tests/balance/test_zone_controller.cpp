@@ -200,6 +200,26 @@ TEST_CASE("cpu_load keeps the border inside the band, and moves it the right way
         }
 }
 
+TEST_CASE("a zone that is empty does not shrink, and one without room gets nothing") {
+    for (const double end : {0.0, 1.0}) {
+        ControllerState state;
+        ZoneTimes t = times_at(std::abs(end - 0.01));
+        t.grain = 0.02;
+        t.cpu_load = end;  // the zone at that end has too much to do
+        next_share(paper, t, state);
+        t.share = end;  // it lost its last strip
+        for (int check = 0; check < 3; ++check) {
+            const BorderStep step = next_share(paper, t, state);
+            CHECK(step.share == end);
+            CHECK(step.decision == BorderDecision::kept);
+        }
+    }
+    ControllerState state;
+    ZoneTimes t = times_at(0);
+    t.most = t.grain = 0;
+    CHECK(next_share(ours, t, state).decision == BorderDecision::kept);
+}
+
 TEST_CASE("cpu_load never takes more than half of a zone at once") {
     for (double share = 0.0005; share < 1; share += 0.0005)
         for (const double load : {0.0, 1.0}) {
