@@ -169,7 +169,7 @@ void add_commands(CLI::App& cli, Options& o) {
                      "the partitioner: nested (default), or one that\n"
                      "knows no nodes, with the deck's other keys of\n"
                      "balance.partition: chain, rcb, none (even),\n"
-                     "compact, metis, scotch")
+                     "compact, diffusion, metis, scotch")
         ->check(CLI::IsMember(balance::partition_kind_names()));
     partition->add_option("--machine", o.machine, "a machine file, for the deck's section machine");
     add_output(partition, o);

@@ -118,7 +118,7 @@ void check_replay(const Deck& deck, const balance::Grid& grid, const SeriesLacks
                     b.noise > 0 || b.work.slow.fraction > 0 || b.chooses || b.work.ghost > 0))
         throw DeckError(
             "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
-            "balance.model=exact and balance.partition.sticky=false, without kind: compact, balance.auto, "
+            "balance.model=exact and balance.partition.sticky=false, without kind: compact or diffusion, balance.auto, "
             "balance.noise, "
             "balance.work.slow and balance.work.ghost");
 }

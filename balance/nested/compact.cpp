@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Compact parts need few ghost cells. Recursive bisection with jogs makes them, but it rounds to half a cell at each of
 // its cuts. So processes that are too slow then give single cells to their neighbours, or exchange cells with them.
-// Last, the parts are numbered so that few cells move.
+// Last, the parts are numbered so that few cells move. The kind `diffusion` begins with the partition in use instead,
+// and moves load along the borders first.
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
+#include <queue>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -39,11 +42,49 @@ struct CellExchange {
     int cost = 0;
 };
 
+// The load that a part gives to each of its neighbours.
+using Flows = std::map<std::int32_t, double>;
+
+double sum_of(const std::vector<Flows>& flows) {
+    double sum = 0;
+    for (const Flows& of_part : flows)
+        for (const auto& [other, flow] : of_part) sum += flow;
+    return sum;
+}
+
+// Levels of the parts. Their differences, times the lengths of borders, are flows that take away each part's excess.
+// Hu, Blake & Emerson (1998), by conjugate gradients.
+std::vector<double> levels(const std::vector<Flows>& lengths, std::vector<double> excess) {
+    const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
+        return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    };
+    constexpr int most = 2000;
+    constexpr double enough = 1e-12;
+    std::vector<double> level(excess.size(), 0), direction = excess, change(excess.size());
+    double left = product(excess, excess);
+    const double wanted = left * enough;
+    for (int n = 0; n < most && left > wanted; ++n) {
+        for (std::size_t p = 0; p < change.size(); ++p) {
+            change[p] = 0;
+            for (const auto& [q, length] : lengths[p]) change[p] += length * (direction[p] - direction[q]);
+        }
+        const double curvature = product(direction, change);
+        if (curvature <= 0) break;  // loads are none, or all parts are one
+        for (std::size_t p = 0; p < change.size(); ++p) {
+            level[p] += left / curvature * direction[p];
+            excess[p] -= left / curvature * change[p];
+        }
+        const double before = std::exchange(left, product(excess, excess));
+        for (std::size_t p = 0; p < change.size(); ++p) direction[p] = excess[p] + left / before * direction[p];
+    }
+    return level;
+}
+
 // Parts of a grid and what is known of them. Cells are numbered by x, then y, then z.
 class CompactParts {
 public:
     CompactParts(const Grid& grid, std::span<const std::int64_t> load, std::span<const PartNeed> needs)
-        : grid_(grid), load_(load), owner_(load.size()), sum_(needs.size(), 0) {
+        : grid_(grid), load_(load), owner_(load.size()) {
         double all = 0, speed = 0;
         std::int64_t heaviest = 0;
         for (const std::int64_t l : load) all += static_cast<double>(l), heaviest = std::max(heaviest, l);
@@ -52,14 +93,31 @@ public:
         // A tenth of the heaviest cell: less costs many ghost cells, and more costs balance.
         const double mean = all / static_cast<double>(needs.size());
         slowest_ = 1.0005 + (all > 0 ? static_cast<double>(heaviest) / mean / 10 : 0);
-        for (SplitPart& part : split_region({grid.box()}, LoadsByCell(grid.box(), load), needs, 0)) {
-            for (const Box& box : part.region)
-                for_each_cell(box, [&](int x, int y, int z) {
-                    owner_[place(x, y, z)] = static_cast<std::int32_t>(regions_.size());
-                    sum_[regions_.size()] += load[place(x, y, z)];
-                });
-            regions_.push_back(std::move(part.region));
-        }
+    }
+
+    // Begins with parts of a recursive bisection.
+    void bisect(std::span<const PartNeed> needs) {
+        std::vector<Region> regions;
+        for (SplitPart& part : split_region({grid_.box()}, LoadsByCell(grid_.box(), load_), needs, 0))
+            regions.push_back(std::move(part.region));
+        begin(std::move(regions));
+    }
+
+    // Begins with the parts before. If one is too slow, moves load between neighbours. Returns false if there is
+    // another number of parts, one has no cells, or so much load would have to move that new parts are better.
+    bool diffuse(const Partition& before) {
+        constexpr double most = 0.1;  // of all load; beyond it compact parts move as few cells
+        if (before.processes() != std::ssize(even_)) return false;
+        std::vector<Region> regions;
+        for (std::int64_t p = 0; p < before.processes(); ++p)
+            regions.emplace_back(before.boxes.begin() + before.first[p], before.boxes.begin() + before.first[p + 1]);
+        if (std::ranges::any_of(regions, &Region::empty)) return false;
+        begin(std::move(regions));
+        if (!uneven()) return true;
+        const std::vector<Flows> flows = flows_between_parts();
+        if (sum_of(flows) > most * std::accumulate(even_.begin(), even_.end(), 0.0)) return false;
+        for (std::int32_t p = 0; p < std::ssize(sum_); ++p) give(p, flows[p]);
+        return true;
     }
 
     // Relieves parts that are too slow, until there are none or nothing helps.
@@ -128,6 +186,21 @@ private:
         });
     }
 
+    void begin(std::vector<Region> regions) {
+        regions_ = std::move(regions);
+        sum_.assign(regions_.size(), 0);
+        for (std::size_t p = 0; p < regions_.size(); ++p)
+            for (const Box& box : regions_[p])
+                for_each_cell(box, [&](int x, int y, int z) {
+                    owner_[place(x, y, z)] = static_cast<std::int32_t>(p);
+                    sum_[p] += load_[place(x, y, z)];
+                });
+    }
+    bool uneven() const {
+        for (std::int32_t p = 0; p < std::ssize(sum_); ++p)
+            if (time(p) > slowest_) return true;
+        return false;
+    }
     // Seconds that a part takes, relative to those of all parts if they are balanced; with `more` load.
     double time(std::int32_t p, std::int64_t more = 0) const { return static_cast<double>(sum_[p] + more) / even_[p]; }
 
@@ -162,14 +235,17 @@ private:
         }
         return borders;
     }
-    // The cells that part p may take from part q.
-    std::vector<Candidate> candidates(std::vector<std::int64_t> cells, std::int32_t q, std::int32_t p) const {
+    // The cost of moving a cell to another part.
+    int cost(std::int64_t cell, std::int32_t to) const {
+        int cost = 0;
+        for_each_near(cell,
+                      [&](std::int64_t other) { cost += (owner_[other] == owner_[cell]) - (owner_[other] == to); });
+        return cost;
+    }
+    // The cells that part p may take.
+    std::vector<Candidate> candidates(std::vector<std::int64_t> cells, std::int32_t p) const {
         std::vector<Candidate> found;
-        for (const std::int64_t c : ascending(std::move(cells))) {
-            int cost = 0;
-            for_each_near(c, [&](std::int64_t other) { cost += (owner_[other] == q) - (owner_[other] == p); });
-            found.push_back({cost, c});
-        }
+        for (const std::int64_t c : ascending(std::move(cells))) found.push_back({cost(c, p), c});
         return cheapest(std::move(found));
     }
     static std::vector<Candidate> cheapest(std::vector<Candidate> some) {
@@ -186,7 +262,7 @@ private:
         CellExchange best{.slowest = time(p)};
         for (auto& [q, border] : borders_of(cells, p)) {
             if (time(q) >= time(p)) continue;
-            std::vector<Candidate> taken = candidates(std::move(border.taken), q, p);
+            std::vector<Candidate> taken = candidates(std::move(border.taken), p);
             if (cells.size() > 1) taken.push_back({0, -1});
             for (const Candidate& give : cheapest(std::move(border.given)))
                 for (const Candidate& take : taken) {
@@ -201,6 +277,46 @@ private:
         if (best.taken >= 0) move(best.taken, p);
         return true;
     }
+
+    // The flows that take away each part's excess and have the least sum of squares, each square divided by the length
+    // of its border. So all borders move about equally far.
+    std::vector<Flows> flows_between_parts() const {
+        std::vector<Flows> flows(sum_.size());  // first, the lengths of borders
+        for (std::int64_t c = 0; c < std::ssize(owner_); ++c)
+            for_each_near(c, [&](std::int64_t other) {
+                if (owner_[other] != owner_[c]) ++flows[owner_[c]][owner_[other]];
+            });
+        std::vector<double> excess;
+        for (std::size_t p = 0; p < sum_.size(); ++p) excess.push_back(static_cast<double>(sum_[p]) - even_[p]);
+        const std::vector<double> level = levels(flows, std::move(excess));
+        for (std::size_t p = 0; p < flows.size(); ++p)
+            for (auto& [q, flow] : flows[p]) flow *= std::max(0.0, level[p] - level[q]);
+        return flows;
+    }
+
+    // Gives cells of part p to its neighbours, one by one, the cheapest first.
+    void give(std::int32_t p, const Flows& flows) {
+        const std::vector<std::int64_t> cells = cells_of(p);
+        std::int64_t kept = std::ssize(cells);
+        for (const auto& [q, border] : borders_of(cells, p)) {
+            double left = flows.contains(q) ? flows.at(q) : 0;
+            std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> next;
+            for (const Candidate& c : border.given) next.push({cost(c.cell, q), c.cell});
+            while (!next.empty() && left > 0 && kept > 1) {
+                const Candidate c = next.top();
+                next.pop();
+                if (owner_[c.cell] != p || cost(c.cell, q) != c.cost) continue;  // it lies there with its new cost, too
+                if (static_cast<double>(load_[c.cell]) > 2 * left) break;
+                move(c.cell, q);
+                left -= static_cast<double>(load_[c.cell]);
+                --kept;
+                for_each_near(c.cell, [&](std::int64_t other) {
+                    if (owner_[other] == p) next.push({cost(other, q), other});
+                });
+            }
+        }
+    }
+
     std::tuple<bool, int, double> rank(const CellExchange& e) const {
         const bool slow = e.slowest > slowest_;
         return {slow, slow ? 0 : e.cost, e.slowest};
@@ -221,9 +337,8 @@ private:
     double slowest_;            // a time that is not too slow
 };
 
-}  // namespace
-
-Partition partition_compact(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>&) {
+// from_in_use: begins with the partition in use, if there is one.
+Partition compact_parts(const PartitionInput& in, const PartitionOptions& options, bool from_in_use) {
     if (options.processes > in.grid.box().cells())
         throw std::invalid_argument("cannot split " + std::to_string(in.grid.box().cells()) + " cells over " +
                                     std::to_string(options.processes) + " processes");
@@ -235,6 +350,7 @@ Partition partition_compact(const PartitionInput& in, const PartitionOptions& op
         for (std::int64_t p = 0; p < options.processes; ++p)
             needs.push_back({static_cast<double>(in.targets.of(p)), 1});
         CompactParts parts(in.grid, load, needs);
+        if (!from_in_use || !parts.diffuse(before)) parts.bisect(needs);
         parts.refine();
         const std::vector<std::int32_t> number = parts.numbered(before, needs);
         std::vector<Region> regions(needs.size());
@@ -245,6 +361,16 @@ Partition partition_compact(const PartitionInput& in, const PartitionOptions& op
         }
     }
     return {from_first(in.team, std::move(made.boxes)), from_first(in.team, std::move(made.first))};
+}
+
+}  // namespace
+
+Partition partition_compact(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>&) {
+    return compact_parts(in, options, false);
+}
+
+Partition partition_diffusion(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>&) {
+    return compact_parts(in, options, true);
 }
 
 }  // namespace balance

@@ -23,6 +23,7 @@
     hosted(chain, .keeps_limit = true, .chained = true, .bisected_boxes = patch_count)     \
     add(nested, .bisected_boxes = no_boxes)                                                \
     add(compact, .looks_back = true, .bisected_boxes = no_boxes)                           \
+    add(diffusion, .looks_back = true, .bisected_boxes = no_boxes)                         \
     add(metis, .bisected_boxes = no_boxes, .built = with_metis, .most_cells = graph_cells) \
     add(scotch, .bisected_boxes = no_boxes, .built = with_scotch, .most_cells = graph_cells)
 // clang-format on

@@ -47,6 +47,7 @@ KINDS = {  # name: deck's section partition
     "chain, cells, hilbert": "{kind: chain, cut: cells, patches_per_process: 8, order: hilbert}",
     "nested": "{kind: nested}",
     "compact": "{kind: compact}",
+    "diffusion": "{kind: diffusion}",
     "metis": "{kind: metis}",
     "scotch": "{kind: scotch}",
 }

@@ -79,7 +79,8 @@ def test_nested_partition(plain, tmp, ranks, threads, keys):
 
 
 KINDS = [
-    dict(balance__partition__kind=k) for k in ("chain", "nested", "compact", "compact", "chain", "none", "none", "rcb")
+    dict(balance__partition__kind=k)
+    for k in ("chain", "nested", "compact", "compact", "diffusion", "diffusion", "chain", "none", "none", "rcb")
 ]
 MODELS = [
     dict(balance__clock="work", balance__processes=p, balance__model=m)

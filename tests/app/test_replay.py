@@ -341,6 +341,7 @@ WITH_COUNTS = [
     (["--optimum"], dict(EXACT, balance__work__slow__fraction=0.5), OPTIMUM),
     (["--optimum"], dict(EXACT, balance__noise=0.1), OPTIMUM),
     (["--optimum"], dict(EXACT, balance__partition__kind="compact"), OPTIMUM),
+    (["--optimum"], dict(EXACT, balance__partition__kind="diffusion"), OPTIMUM),
     (["--optimum"], dict(EXACT, balance__model="a1"), OPTIMUM),
 ]
 

@@ -43,7 +43,9 @@ def test_one_hash(tmp_path, deck, precision):
     # In double precision cells of more than 4 make packed positions coarser.
     ways += [dict(grid__cell=4.5)] if precision == "mixed" else []
     dealt = [dict(ranks=3, comm__overlap=o, comm__aggregate=a) for o in ("none", "full") for a in ("none", "node")]
-    kinds = [dict(balance__partition__kind=k) for k in ("none", "rcb", "nested", "compact", "metis", "scotch")]
+    kinds = [
+        dict(balance__partition__kind=k) for k in ("none", "rcb", "nested", "compact", "diffusion", "metis", "scotch")
+    ]
     kinds += [dict(balance__partition__cut=c) for c in ("patches", "strips", "cells")]
     kinds += [dict(balance__partition__order=o) for o in ("hilbert", "tree")]
     dealt += [dict(ranks=3, **BALANCED, **kind) for kind in kinds]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Properties of the partition `compact`.
+// Properties of the partitions `compact` and `diffusion`.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
@@ -53,6 +53,30 @@ Loads sums_of(const Grid& grid, const Partition& p, const Loads& load) {
 }
 std::int64_t ghosts_of(const Grid& grid, const Partition& p) {
     return ghost_cells(Owners(grid, grid.box(), all_of(p)));
+}
+// A part is in more than one piece if not all its cells see each other, over others of its cells.
+std::int64_t parts_in_pieces(const Grid& grid, const Partition& p) {
+    const std::vector<int> owner = owners_of(grid, p);
+    std::vector<bool> seen(owner.size(), false);
+    std::int64_t pieces = 0;
+    for (std::size_t c = 0; c < owner.size(); ++c) {
+        if (seen[c]) continue;
+        ++pieces, seen[c] = true;
+        for (std::vector<std::int64_t> next{static_cast<std::int64_t>(c)}; !next.empty();) {
+            const int at = static_cast<int>(next.back()), nz = grid.cells[2], ny = grid.cells[1];
+            next.pop_back();
+            const std::array<int, 3> cell{at / nz / ny, at / nz % ny, at % nz};
+            for_each_cell({{-1, -1, -1}, {2, 2, 2}}, [&](int dx, int dy, int dz) {
+                std::array<int, 3> other{cell[0] + dx, cell[1] + dy, cell[2] + dz};
+                for (int a = 0; a < 3; ++a)
+                    if (grid.periodic[a]) other[a] = (other[a] + grid.cells[a]) % grid.cells[a];
+                if (!grid.box().contains(other)) return;
+                const std::int64_t n = place_in(grid.box(), other[0], other[1], other[2]);
+                if (owner[n] == owner[at] && !seen[n]) seen[n] = true, next.push_back(n);
+            });
+        }
+    }
+    return pieces - p.processes();
 }
 double moved(const Grid& grid, const Partition& before, const Partition& now) {
     const std::vector<int> a = owners_of(grid, before), b = owners_of(grid, now);
@@ -152,4 +176,74 @@ TEST_CASE("few cells move to compact parts, and none if the loads stay, however 
             CHECK(moved(grid, in_use, made(SerialTeam{}, grid, slab_loads(grid, 10), 24, &in_use)) < 0.45);
         }
     }
+}
+
+TEST_CASE("load that moves slowly moves fewer cells by diffusion than to compact parts, at the same balance") {
+    for (const Grid& grid : {plane, space}) {
+        const std::int64_t processes = 24;
+        double by_diffusion = 0, to_compact = 0;
+        Loads load = slab_loads(grid, 3);
+        const Loads later = slab_loads(grid, 4);
+        const Partition start = made(SerialTeam{}, grid, load, processes);
+        Partition p = start, compact = start;
+        for (int n = 0; n < 6; ++n) {
+            for (std::size_t c = 0; c < load.size(); ++c) load[c] += (later[c] - load[c]) / 10;
+            const Partition next = made(SerialTeam{}, grid, load, processes, &p, {}, "diffusion");
+            CHECK(is_partition_of(next, grid));
+            const Loads sums = sums_of(grid, next, load);
+            CHECK(static_cast<double>(std::ranges::max(sums)) <=
+                  1.0005 * static_cast<double>(std::accumulate(load.begin(), load.end(), std::int64_t{0})) / processes +
+                      static_cast<double>(std::ranges::max(load)) / 10);
+            for (const int members : {2, 3})
+                for (const Partition& other : ThreadTeam::run(members, [&](const Team& team) {
+                         return made(team, grid, load, processes, &p, {}, "diffusion");
+                     }))
+                    CHECK(other == next);
+            by_diffusion += moved(grid, p, next);
+            p = next;
+            const Partition bisected = made(SerialTeam{}, grid, load, processes, &compact);
+            to_compact += moved(grid, compact, bisected);
+            compact = bisected;
+        }
+        CAPTURE(grid.dimensions, by_diffusion, to_compact, parts_in_pieces(grid, p), ghosts_of(grid, p),
+                ghosts_of(grid, compact));
+        CHECK(by_diffusion < 0.8 * to_compact);
+        CHECK(parts_in_pieces(grid, p) <= (grid.dimensions == 2 ? 5 : 12));
+        CHECK(static_cast<double>(ghosts_of(grid, p)) < 1.4 * static_cast<double>(ghosts_of(grid, compact)));
+    }
+}
+
+TEST_CASE("diffusion leaves even parts alone, and gives processes that got slower less") {
+    Loads targets(24, 1000);
+    for (const Grid& grid : {plane, space}) {
+        const Loads load = slab_loads(grid, 9);
+        const Partition p = made(SerialTeam{}, grid, load, 24);
+        CHECK(owners_of(grid, made(SerialTeam{}, grid, load, 24, &p, {}, "diffusion")) == owners_of(grid, p));
+        targets[5] = 500;
+        const Partition next = made(SerialTeam{}, grid, load, 24, &p, targets, "diffusion");
+        CHECK(efficiency(sums_of(grid, next, load), std::vector<double>(targets.begin(), targets.end())) > 0.98);
+        CHECK(moved(grid, p, next) < 0.2);
+    }
+}
+
+TEST_CASE("diffusion gives each process a cell in a vacuum") {
+    for (const Grid& grid : {plane, space})
+        for (const int width : {1, 2, 9}) {
+            const auto block = [&](int at) {
+                Loads load;
+                for_each_cell(grid.box(), [&](int x, int y, int z) {
+                    load.push_back(x >= at && std::max({x - at, y, z}) < width ? 100 : 0);
+                });
+                return load;
+            };
+            Partition p = made(SerialTeam{}, grid, block(0), 24);
+            for (int at = 1; at < 4; ++at) {
+                const Partition next = made(SerialTeam{}, grid, block(at), 24, &p, {}, "diffusion");
+                CAPTURE(grid.dimensions, width, at);
+                CHECK(is_partition_of(next, grid));
+                for (std::int64_t q = 0; q < 24; ++q) CHECK(next.first[q] < next.first[q + 1]);
+                if (width == 9) CHECK(efficiency(sums_of(grid, next, block(at))) > (grid.dimensions == 2 ? 0.8 : 0.9));
+                p = next;
+            }
+        }
 }

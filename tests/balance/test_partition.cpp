@@ -172,7 +172,7 @@ TEST_CASE("processes get loads in the proportion of their targets") {
     const SerialTeam alone;
     std::vector<std::int64_t> targets;
     for (int p = 0; p < 17; ++p) targets.push_back(p % 5 == 0 ? 400 : 100);
-    for (const char* kind : {"chain", "rcb", "nested", "compact"}) {
+    for (const char* kind : {"chain", "rcb", "nested", "compact", "diffusion"}) {
         PartitionOptions o;
         o.kind = kind, o.processes = 17, o.cut = CutAt::cells;
         const Made made = make(alone, o, {}, 0, targets);

@@ -323,6 +323,7 @@ std::vector<Case> cases() {
     add("cells", both, [](Case& c) { c.policy.partition.cut = CutAt::cells; });
     add("rcb", both, [](Case& c) { c.policy.partition.kind = "rcb"; });
     add("compact", both, [](Case& c) { c.policy.partition.kind = "compact"; });
+    add("diffusion", both, [](Case& c) { c.policy.partition.kind = "diffusion"; });
     add("none", both, [](Case& c) { c.policy.partition.kind = "none"; });
     add("noise", both, [](Case& c) { c.noise = {1.1, 0.8, 1, 1, 1.3, 0.95}; });
     add("slow processes", both, [](Case& c) { c.policy.counting.work.slow.fraction = 0.34; });

@@ -107,7 +107,7 @@ def test_partition_and_quality(dimensions):
     """Every cell has an owner, parts follow speeds, limits hold, sticky cuts stay. Numbers are those of a count."""
     series = Series(dimensions)
     load, counts = series.load[0], series.particles[0]
-    for kind in ("none", "rcb", "chain", "nested", "compact", "metis", "scotch"):
+    for kind in ("none", "rcb", "chain", "nested", "compact", "diffusion", "metis", "scotch"):
         owner = steelyard.partition(load, 5, kind, boundary=series.boundary)
         assert owner.shape == load.shape and owner.dtype == np.int32 and set(owner.ravel()) == set(range(5)), kind
     owner = steelyard.partition(load, 5)

@@ -8,7 +8,7 @@ import steelyard
 
 from program import decisions, replay, summary, table, written
 
-KINDS = ["none", "rcb", "chain", "nested", "compact", "metis", "scotch"]
+KINDS = ["none", "rcb", "chain", "nested", "compact", "diffusion", "metis", "scotch"]
 WITHOUT_COUNTS = ["time_average", "moving_average", "a1", "exact"]
 MODELS = [*WITHOUT_COUNTS, "particle_count", "hybrid", "b1", "r1", "r1_ahead"]
 CRITERIA = ["gain", "every", "never", "threshold", "menon", "zhai", "procassini", "boulmier"]
