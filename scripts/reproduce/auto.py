@@ -95,8 +95,8 @@ def in_runs(arguments, ranks):
         if not arguments.simulated:
             probe = on_ranks(name, DEFAULT, EVERY, ranks)
             steps = max(2, round(arguments.seconds / probe["wall_seconds"])) * EVERY
-        one = lambda choice, n=name, s=steps: on_ranks(n, choice, s, ranks)
-        runs = in_turns(1 if arguments.simulated else arguments.rounds, ["auto", *ON_RANKS], one)
+        rounds = 1 if arguments.simulated else arguments.rounds
+        runs = in_turns(rounds, ["auto", *ON_RANKS], lambda choice, n=name, s=steps: on_ranks(n, choice, s, ranks))
         of = {choice: [s["wall_seconds"] for s in found] for choice, found in runs.items()}
         best = min(ON_RANKS, key=lambda choice: statistics.median(of[choice]))
         end = statistics.mode(f"{s['auto']['model']}+{s['auto']['partition']}" for s in runs["auto"])
