@@ -118,6 +118,9 @@ struct BalanceRow {
     double lbe_reachable = 0;
     std::int64_t load_step = 0;  ///< Step at which the loads of lbe_model were modelled.
     std::string criterion;       ///< Name of the criterion.
+    /// Bytes of the ghost cells, by the counts at this step. By the wall clock 0 if the partition is kept, because then
+    /// nobody counts them.
+    std::int64_t ghost_bytes = 0;
 };
 
 /// The share of one process in the driver's partition: a row of resources.csv.
@@ -176,7 +179,11 @@ struct HomeCells {
     std::vector<std::int64_t> work;  ///< ticks a step; empty where none is counted
     /// What they will hold at the next measurement, on all members or on none.
     std::optional<std::vector<CellCounts>> ahead = {};
+    /// What a process receives for each as a ghost cell, in 1 / parts_of_a_byte, on all members or on none. Without
+    /// them it receives the positions of its particles.
+    std::optional<std::vector<std::int64_t>> bytes = {};
 };
+inline constexpr int parts_of_a_byte = 1024;  ///< so that sums of broken numbers are exact
 /// Values of the cells of a member's tiles, tile by tile.
 struct TileCells {
     std::vector<std::int32_t> particles;

@@ -33,6 +33,11 @@ REFUSED = {
     "words": (dict(load=GOOD["load"].astype(str)), "give real numbers"),
     "objects": (dict(load=np.array([None])), "give real numbers"),
     "complex": (dict(load=GOOD["load"] * 1j), "give real numbers"),
+    "NaN bytes": (
+        dict(bytes=GOOD["load"] * np.nan),
+        "/bytes of time 0 holds numbers that are negative, infinite or none",
+    ),
+    "other bytes": (dict(bytes=GOOD["load"][1:]), "bytes: it is an array of shape"),
     "other counts": (dict(particles=GOOD["particles"][1:]), "particles: it is an array of shape"),
     "half counts": (dict(particles=GOOD["particles"] + 0.5), "/particles of time 0 holds numbers that are no counts"),
     "too many": (dict(particles=GOOD["particles"] + 2**30), "whose pairs cannot be summed exactly"),
