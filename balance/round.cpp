@@ -105,11 +105,11 @@ public:
             took[i].speed = speed_of(s_.policy.counting.work.slow, first + static_cast<std::int64_t>(i), step);
             took[i].seconds /= took[i].speed;
         }
-        s_.meter.part(RoundPart::quality, 0, home_cells(s_));
-        std::array weight{ghosts_of(owners_before(), bytes()).weight};
+        if (b_.seen.empty()) b_.seen = processes_that_see(owners_of(s_, known_));
+        std::array bytes{ghosts_of(b_.seen)[1]};
         const auto observed = [&](auto add_worth) {
-            Observation seen = observed_by(s_, measured_.moment, b_, took, add_worth, weight);
-            seen.row.ghost_bytes = whole_bytes(weight[0]);
+            Observation seen = observed_by(s_, measured_.moment, b_, took, add_worth, bytes);
+            seen.row.ghost_bytes = whole_bytes(bytes[0]);
             return seen;
         };
         if (!driver_ || !counted || !measured_.accelerator_speeds.empty()) return observed([](const WorthTotals&) {});
@@ -153,6 +153,7 @@ public:
         const ProcessLoads kept = weigh(next, loads, speeds, row);
         const bool moves = next && row.decision == Decision::moved;
         if (moves) b_.partition = next->hosted;
+        if (moves && s_.policy.clock == BalanceClock::work) b_.seen = std::move(seen_next_);
         if (driver_ && !measured_.first && s_.policy.finds_speeds()) add_resources(kept, times, speeds, outcome);
         describe(b_, row);
         if (moves || row.decision == Decision::kept_same) {
@@ -268,16 +269,19 @@ private:
         return numbers;
     }
 
-    // Of each cell at home, as a ghost cell.
-    std::vector<std::int64_t> bytes() const { return cells_.bytes ? *cells_.bytes : particles(); }
-    // A sum of bytes() in bytes. A particle's position has a number of 4 bytes for each axis.
+    // Ghost cells in this member's home, and their bytes for whole_bytes(). seen: processes_that_see() the cells.
+    std::array<std::int64_t, 2> ghosts_of(std::span<const std::uint8_t> seen) const {
+        s_.meter.part(RoundPart::sums, 0, home_cells(s_));
+        std::array<std::int64_t, 2> sums{};
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            sums[0] += seen[i];
+            sums[1] += seen[i] * (cells_.bytes ? (*cells_.bytes)[i] : cells_.counts[i].n);
+        }
+        return sums;
+    }
+    // A particle's position has a number of 4 bytes for each axis.
     std::int64_t whole_bytes(std::int64_t sum) const {
         return cells_.bytes ? (sum + parts_of_a_byte / 2) / parts_of_a_byte : 4 * s_.grid.dimensions * sum;
-    }
-
-    const Owners& owners_before() {
-        if (!before_) before_ = owners_of(s_, known_);
-        return *before_;
     }
 
     // Loads of the processes of a partition.
@@ -293,14 +297,15 @@ private:
                        BalanceRow& row) {
         ProcessLoads now{at_hosts(pieces_, loads.load)}, then{now.hosted};
         Moved mine;
-        Ghosts ghosts;
+        std::array<std::int64_t, 2> ghosts{};
         if (next) {
             next->around_home = around_home(s_.team, s_.grid, next->hosted);
             then.hosted = at_hosts(pieces_of(next->around_home), loads.load);
-            const Owners after = owners_of(s_, next->around_home);
+            const Owners before = owners_of(s_, known_), after = owners_of(s_, next->around_home);
             s_.meter.part(RoundPart::quality, added_up(s_, 4), home_cells(s_));
-            mine = moved_between(owners_before(), after, particles());
-            ghosts = ghosts_of(after, bytes());
+            mine = moved_between(before, after, particles());
+            seen_next_ = processes_that_see(after);
+            ghosts = ghosts_of(seen_next_);
         }
         std::array<std::vector<double>, 4> lists;  // loads, and loads / speed
         for (std::size_t i = 0; i < speeds.size(); ++i) {
@@ -308,7 +313,7 @@ private:
             const std::array<double, 4> values{of_now, of_now / speeds[i], of_then, of_then / speeds[i]};
             for (std::size_t k = 0; k < lists.size(); ++k) lists[k].push_back(values[k]);
         }
-        std::array sums{mine.cells, mine.particles, ghosts.cells, ghosts.weight};
+        std::array sums{mine.cells, mine.particles, ghosts[0], ghosts[1]};
         const std::vector<OverAll> all = over_all(s_.team, s_.hosts.processes(), lists, sums);
         const double capacity = all_.speeds.capacity();
         now.mean = all[0].mean, then.mean = all[2].mean;
@@ -351,7 +356,7 @@ private:
     BalancedModel& b_;
     bool driver_;
     ProcessCells pieces_;  // of the partition in use
-    std::optional<Owners> before_{};
+    std::vector<std::uint8_t> seen_next_{};
 };
 
 }  // namespace

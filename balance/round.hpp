@@ -79,8 +79,9 @@ struct BalancedModel {
     std::vector<double> state{};  ///< of each cell of this member's home
     Watch watch{};
     History history{};
-    ContenderCost cost{label};  ///< by counted work
-    Rating rating{};            ///< of a candidate, in the trial under way
+    std::vector<std::uint8_t> seen{};  ///< by counted work, processes_that_see() the cells; empty: not known
+    ContenderCost cost{label};         ///< by counted work
+    Rating rating{};                   ///< of a candidate, in the trial under way
     // A team of one may have its own.
     WholeModel whole_model{};  ///< in the place of `model`, if there is one
     Partitioner partitioner = make_partition;

@@ -231,6 +231,8 @@ def fields_of_boxes(phases, grid, ranks, path):
         fail(f"{path}: there are files of {ranks} ranks, and {grid['processes']} have written some; give all")
     require_memory((32 * len(phases) + 1000) * np.prod(cells, dtype=object), path)
     periodic = [word == "periodic" for word in grid.get("boundary", ["wall"] * len(cells))]
+    if len(periodic) != len(cells):
+        raise Senseless(f"{len(periodic)} words of boundary for {len(cells)} axes")
     loads, sizes = np.full((2, len(phases), *cells), np.nan)
     for load, size, (number, _, objects, messages) in zip(loads, sizes, phases):
         owner = np.zeros(cells, int)

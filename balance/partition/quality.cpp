@@ -61,7 +61,7 @@ std::int64_t processes_around(const std::int32_t* cell, const LineOffsets<N>& li
     return n;
 }
 
-// Calls visit(place, processes) for each cell of the home that may be a ghost cell of some processes.
+// Calls visit(place, processes) for each cell of the home that other processes may see.
 template <std::size_t N, class Visit>
 void visit_borders(const Owners& owners, const LineOffsets<N>& lines, Visit visit) {
     owners.for_each_line([&](std::size_t place, std::int64_t framed, int cells) {
@@ -94,12 +94,12 @@ std::int64_t ghost_cells(const Owners& owners) {
     return cells;
 }
 
-Ghosts ghosts_of(const Owners& owners, std::span<const std::int64_t> weight) {
-    Ghosts ghosts;
+std::vector<std::uint8_t> processes_that_see(const Owners& owners) {
+    std::vector<std::uint8_t> seen(owners.home().cells(), 0);
     visit_borders(owners, [&](std::size_t place, std::int64_t processes) {
-        ghosts.cells += processes, ghosts.weight += processes * weight[place];
+        seen[place] = static_cast<std::uint8_t>(processes);  // at most 26
     });
-    return ghosts;
+    return seen;
 }
 
 double efficiency(std::span<const double> values, std::span<const double> speeds) {

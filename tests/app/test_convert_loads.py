@@ -222,6 +222,7 @@ def test_own_files(data, tmp_path):
         (first, attributes(cells=[2**31 - 1] * 2), "2147483647 is no whole number from 1 to 1048576"),
         (first, attributes(cells=[2**20] * 3, boundary=["periodic"] * 3), "GB of memory"),
         (first, attributes(cells=[2**32 + 8, 8]), "4294967304 is no whole number"),
+        (first, attributes(boundary=["wall"]), "1 words of boundary for 2 axes"),
         (first, attributes(processes=-1), "-1 is no whole number"),
         (first, lambda d: d["phases"][0]["tasks"][0].pop("user_defined"), "some objects have no box"),
         (last, lambda d: d["phases"][3]["tasks"].pop(), "the boxes of phase 3 do not cover each cell once"),

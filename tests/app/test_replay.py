@@ -289,7 +289,10 @@ BAD_SERIES = {
         dict(load=GOOD, bytes=GOOD - 0.01),
         "/bytes of time 0 holds numbers that are negative, infinite",
     ),
-    "infinite bytes": (dict(load=GOOD, bytes=GOOD / 0.0), "/bytes of time 0 holds numbers that are negative, infinite"),
+    "infinite bytes": (
+        dict(load=GOOD, bytes=GOOD + np.inf),
+        "/bytes of time 0 holds numbers that are negative, infinite",
+    ),
     "words for bytes": (dict(load=GOOD, bytes=np.full(GOOD.shape, b"a")), "/bytes holds no numbers"),
     "too many bytes": (dict(load=GOOD, bytes=GOOD * 1e15), "/bytes holds numbers that are too large to be summed"),
     "too many": (dict(load=GOOD, particles=COUNTS * 1e10), "/particles of time 0"),
