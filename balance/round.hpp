@@ -180,8 +180,8 @@ struct HomeCells {
     std::vector<std::int64_t> work;  ///< ticks a step; empty where none is counted
     /// What they will hold at the next measurement, on all members or on none.
     std::optional<std::vector<CellCounts>> ahead = {};
-    /// What a process receives for each as a ghost cell, in 1 / parts_of_a_byte, on all members or on none. Without
-    /// them it receives the positions of its particles.
+    /// Bytes, in 1 / parts_of_a_byte, that a process receives for each if it is a ghost cell; on all members or on
+    /// none. Without them the process receives the positions of the particles.
     std::optional<std::vector<std::int64_t>> bytes = {};
 };
 inline constexpr int parts_of_a_byte = 1024;  ///< so that sums of broken numbers are exact

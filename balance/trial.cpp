@@ -87,8 +87,8 @@ bool Trial::balance(const Observation& seen, CellLoads& loads) {
         left = longest(Choice::most_spent * (begun_ - choice_.begun)) - choice_.spent -
                balancings * longest(seen.row.model_seconds + choice_.partition_seconds);
     else if (price > 0)
-        left = Choice::most_spent * static_cast<double>(measured_.moment.step) * seen.row.max_seconds -
-               balancings * price;
+        left =
+            Choice::most_spent * static_cast<double>(measured_.moment.step) * seen.row.max_seconds - balancings * price;
     if (!choice_.tries(driver_.history.updates, left)) return false;
     for (BalancedModel& m : models_)
         loads_.push_back(&m == &models_[choice_.model] ? loads : steps_.learn(m, seen.times));

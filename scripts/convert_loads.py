@@ -121,7 +121,7 @@ def messages_of(phase):
 
 
 def read(files):
-    """Phases as (id, step, objects, messages), and the attributes of the metadata: cells, boundary, processes, or none."""
+    """Phases as (id, step, objects, messages); cells, boundary and processes of the metadata, or none."""
     phases, grid = None, {}
     for path in files:
         try:

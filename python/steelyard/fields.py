@@ -8,7 +8,7 @@ from . import _core
 
 
 def series_of(path):
-    """Load, particles, those ahead, bytes and steps of a load series, and its boundary; those that are missing are None."""
+    """Load, particles, those ahead, bytes, steps and boundary of a load series; those that are missing are None."""
     import h5py  # not needed for arrays
 
     if not h5py.is_hdf5(path):

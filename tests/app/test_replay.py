@@ -6,7 +6,8 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, collide, datasets, decisions, fails_with, hash_of, replay, settings, summary, table
+from program import COLLISIONS, collide, datasets, decisions, fails_with, hash_of, printed, replay, settings, summary
+from program import table
 from program import write_datasets as write
 
 COMPARED = (
@@ -207,16 +208,16 @@ def test_bytes(tmp_path, shape, processes):
         for r, t in zip(rows[:2], (1, 2)):  # owners of the next entry's begin
             owner = np.loadtxt(out / f"0/metis/step_{t + 1}.owners", dtype=int).reshape(shape[::-1]).T
             assert int(r["ghost_bytes"]) == int(received(size[t], owner, len(shape) * [wraps]) + 0.5)
-        means = [np.mean([int(r[name]) for r in rows]) for name in ("ghost_cells", "ghost_bytes")]
-        assert [summary(out / "0")["contenders"]["exact"][n] for n in ("ghost_cells", "ghost_bytes")] == pytest.approx(
-            means
-        )
-        replay(write(path, boundary, **bare), out / "bare", **keys)
+        told = summary(out / "0")["contenders"]["exact"]
+        for name in ("ghost_cells", "ghost_bytes"):
+            assert told[name] == pytest.approx(np.mean([int(r[name]) for r in rows])), name
+        text = printed(0, "replay", write(path, boundary, **bare), "--out", out / "bare", *settings(**keys))
         axes = 4 * len(shape) * bare["particles"]
         owner = np.loadtxt(out / "bare/metis/step_2.owners", dtype=int).reshape(shape[::-1]).T
         assert int(decisions(out / "bare")[0]["ghost_bytes"]) == received(axes[1], owner, len(shape) * [wraps])
-        replay(write(path, boundary, load=load), out / "empty", **keys)
-        assert {r["ghost_bytes"] for r in decisions(out / "empty")} == {"0"}
+        assert "ghost cells  ghost bytes  computing" in text
+        text = printed(0, "replay", write(path, boundary, load=load), "--out", out / "empty", *settings(**keys))
+        assert {r["ghost_bytes"] for r in decisions(out / "empty")} == {"0"} and "ghost bytes" not in text
         others = [[{**r, "ghost_bytes": ""} for r in decisions(out / name)] for name in ("0", "bare")]
         assert others[0] == others[1]  # bytes decide nothing
 

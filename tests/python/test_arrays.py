@@ -89,6 +89,9 @@ def test_what_a_reader_is_told():
     assert sorted(c.over_least for c in found.costs.values())[0] == 0
     with pytest.raises(KeyError, match="r1: no such contender; there are mine, a1"):
         found["r1"]
+    assert "ghost bytes" in repr(found) and cost.ghost_bytes > 0
+    bare = {name: GOOD[name] for name in ("load", "boundary", "step")}
+    assert "ghost bytes" not in repr(steelyard.replay(**bare, processes=4, model="a1"))
     idle = steelyard.replay(**GOOD, processes=4, every=10**6)
     assert "nothing was balanced" in idle.notes[0] and idle.notes[0] in repr(idle)
 
