@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import io
+import itertools
 import json
 import os
 from unittest import mock
@@ -98,6 +99,25 @@ def test_messages(tmp_path):
     vt(tmp_path / "data.0.json", tasks)
     convert(tmp_path, tmp_path / "out.h5")
     assert "bytes" not in datasets(tmp_path / "out.h5")
+
+
+@pytest.mark.parametrize("periodic", [(True, False), (False, False), (False, True, True)])
+def test_bytes_of_boxes(periodic):
+    """All bytes of the messages are there again, and messages of an even density have one value for all cells."""
+    random, shape = np.random.default_rng(1), (11, 8, 9)[: len(periodic)]
+    cuts = [np.minimum(np.arange(n) // 4, 1) for n in shape]
+    box = sum(np.expand_dims(c << a, [b for b in range(len(shape)) if b != a]) for a, c in enumerate(cuts))
+    touched, boxes = {}, 1 << len(shape)  # cells of a box that touch another one
+    for cell in np.ndindex(shape):
+        near = [{(x + d) % n for d in (-1, 0, 1) if w or 0 <= x + d < n} for x, n, w in zip(cell, shape, periodic)]
+        for b in {box[c] for c in itertools.product(*near)} - {box[cell]}:
+            touched.setdefault((box[cell], b), []).append(cell)
+    even = {pair: 2.5 * len(cells) for pair, cells in touched.items()}
+    assert np.allclose(convert_loads.bytes_of_boxes(even, box, boxes, periodic), 2.5, rtol=1e-12)
+    sums = {pair: random.random() for pair in touched}
+    found = convert_loads.bytes_of_boxes(sums, box, boxes, periodic)
+    again = sum(found[cell] for cells in touched.values() for cell in cells)
+    assert again == pytest.approx(sum(sums.values()), rel=1e-12) and len(touched) == boxes * (boxes - 1)
 
 
 class Data:
