@@ -273,9 +273,11 @@ private:
     std::array<std::int64_t, 2> ghosts_of(std::span<const std::uint8_t> seen) const {
         s_.meter.part(RoundPart::sums, 0, home_cells(s_));
         std::array<std::int64_t, 2> sums{};
-        for (std::size_t i = 0; i < seen.size(); ++i) {
-            sums[0] += seen[i];
-            sums[1] += seen[i] * (cells_.bytes ? (*cells_.bytes)[i] : cells_.counts[i].n);
+        const auto nobody = [](std::uint8_t processes) { return processes == 0; };
+        for (auto cell = seen.begin(); (cell = std::find_if_not(cell, seen.end(), nobody)) != seen.end(); ++cell) {
+            const std::int64_t i = cell - seen.begin();
+            sums[0] += *cell;
+            sums[1] += *cell * (cells_.bytes ? (*cells_.bytes)[i] : cells_.counts[i].n);
         }
         return sums;
     }
