@@ -23,6 +23,7 @@ std::optional<Infeasible> Clairvoyant::see(std::int64_t step, HomeCells cells) {
     Measured measured;
     measured.first = steps_.empty();
     measured.moment = {step, measured.first ? step : steps_.back(), {}};
+    cells.bytes.reset();  // no cost, and all cells stay in memory
     RoundOutcome outcome = rebalance(setting_, std::move(cells), measured, every_);
     steps_.push_back(step);
     cells_.push_back(std::move(outcome.cells));

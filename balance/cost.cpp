@@ -47,6 +47,7 @@ void ContenderCost::add(const BalanceRow& row, std::int64_t steps, const Countin
     each.back() += computing + balancing;
     ++opportunities;
     ghost_cells += (static_cast<double>(row.ghost_cells) - ghost_cells) / static_cast<double>(opportunities);
+    ghost_bytes += (static_cast<double>(row.ghost_bytes) - ghost_bytes) / static_cast<double>(opportunities);
 }
 
 std::vector<Excess> ranking(std::span<const ContenderCost> costs) {

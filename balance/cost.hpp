@@ -22,7 +22,7 @@ struct ContenderCost {
     std::int64_t migrations = 0;   ///< of which taken
     std::int64_t from_step = 0;    ///< where the sums begin
     std::int64_t opportunities = 0;
-    double ghost_cells = 0;      ///< mean over the opportunities, of the partition in use after each
+    double ghost_cells = 0, ghost_bytes = 0;  ///< means over the opportunities, of the partition in use after each
     std::vector<double> each{};  ///< seconds from one opportunity to the next, in long runs of several together
     std::int64_t together = 1;   ///< opportunities in an entry of `each`
 

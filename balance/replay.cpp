@@ -27,8 +27,9 @@ double series_scale(double largest, std::int64_t cells) {
     return std::ldexp(1.0, std::ilogb(load_scale(largest, cells)) - bits_of_ticks - bits_to_spare);
 }
 
-std::array<std::int64_t, 2> SeriesNumbers::see(std::span<const double> load, std::span<const double> particles) {
-    std::array<std::int64_t, 2> bad{};
+SeriesNumbers::Bad SeriesNumbers::see(std::span<const double> load, std::span<const double> particles,
+                                      std::span<const double> bytes) {
+    Bad bad{};
     for (const double v : load) {
         bad[0] += !(v >= 0 && std::isfinite(v));
         largest = std::max(largest, v);
@@ -37,14 +38,18 @@ std::array<std::int64_t, 2> SeriesNumbers::see(std::span<const double> load, std
         bad[1] += !(n >= 0 && n <= INT32_MAX && n == std::floor(n));
         most_particles = std::max(most_particles, n);
     }
+    for (const double b : bytes) {
+        bad[2] += !(b >= 0 && std::isfinite(b));
+        most_bytes = std::max(most_bytes, b);
+    }
     return bad;
 }
 
-std::string SeriesNumbers::flaw_of_entry(const std::array<std::int64_t, 2>& bad, std::int64_t time,
-                                         const std::string& counts) {
+std::string SeriesNumbers::flaw_of_entry(const Bad& bad, std::int64_t time, const std::string& counts) {
     const std::string of_time = " of time " + std::to_string(time) + " holds numbers that are ";
     if (bad[0] > 0) return "/load" + of_time + "negative, infinite or none at all; give loads >= 0";
     if (bad[1] > 0) return counts + of_time + "no counts; give whole numbers from 0 to 2^31 - 1";
+    if (bad[2] > 0) return "/bytes" + of_time + "negative, infinite or none at all; give bytes >= 0";
     return "";
 }
 
@@ -57,7 +62,15 @@ std::string SeriesNumbers::flaw(std::int64_t cells) const {
     if (around * most_particles > INT32_MAX ||
         around * most_particles * most_particles * static_cast<double>(cells) >= most_pairs)
         return "/particles holds counts whose pairs cannot be summed exactly; count in a larger unit";
+    if (most_bytes * static_cast<double>(cells) > 0x1p47)  // 26 processes may receive each
+        return "/bytes holds numbers that are too large to be summed exactly; count in a larger unit";
     return "";
+}
+
+std::vector<std::int64_t> in_parts_of_bytes(std::span<const double> bytes) {
+    std::vector<std::int64_t> parts;
+    for (const double b : bytes) parts.push_back(std::llround(b * parts_of_a_byte));
+    return parts;
 }
 
 Replay::Replay(const Team& team, const Grid& grid, const Hosts& hosts, Policy policy, const Meter& meter, double scale,

@@ -23,16 +23,19 @@ double series_scale(double largest, std::int64_t cells);
 
 /// The numbers of a load series, as far as they were seen.
 struct SeriesNumbers {
-    double largest = 0, most_particles = 0;  ///< of a cell
-    /// Looks at an entry, or at a member's part of one. particles: empty if the series has none. Returns how many loads
-    /// and how many counts are none.
-    std::array<std::int64_t, 2> see(std::span<const double> load, std::span<const double> particles);
+    double largest = 0, most_particles = 0, most_bytes = 0;  ///< of a cell
+    /// How many loads, counts and bytes of an entry are none.
+    using Bad = std::array<std::int64_t, 3>;
+    /// Looks at an entry, or at a member's part of one. particles, bytes: empty if the series has none.
+    Bad see(std::span<const double> load, std::span<const double> particles, std::span<const double> bytes = {});
     /// The flaw of an entry, in words; empty if it has none. bad: as see() returned it. counts: name of the counts.
-    static std::string flaw_of_entry(const std::array<std::int64_t, 2>& bad, std::int64_t time,
-                                     const std::string& counts = "/particles");
+    static std::string flaw_of_entry(const Bad& bad, std::int64_t time, const std::string& counts = "/particles");
     /// The flaw of a whole series, in words; empty if it has none. cells: number of cells of the grid.
     std::string flaw(std::int64_t cells) const;
 };
+
+/// HomeCells::bytes of a series, whose numbers have no flaw.
+std::vector<std::int64_t> in_parts_of_bytes(std::span<const double> bytes);
 
 class Replay {
 public:

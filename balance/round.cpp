@@ -42,10 +42,10 @@ void describe(const BalancedModel& b, BalanceRow& row) {
 }
 
 // Looks at the processes' times of one model: could a migration pay? hosted: seconds of the processes that this member
-// hosts. add_worth(all): gets the results over all processes.
+// hosts. add_worth(all): gets the results over all processes. also: numbers to be added up over all members.
 template <class AddWorth>
 Observation observed_by(const Setting& s, const RoundMoment& moment, BalancedModel& b,
-                        std::span<const ProcessTimes> hosted, AddWorth add_worth) {
+                        std::span<const ProcessTimes> hosted, AddWorth add_worth, std::span<std::int64_t> also = {}) {
     Observation seen;
     for (const ProcessTimes& p : hosted) seen.seconds.push_back(p.seconds);
     seen.times = seen.seconds;
@@ -55,7 +55,7 @@ Observation observed_by(const Setting& s, const RoundMoment& moment, BalancedMod
     std::vector<std::vector<double>> lists{seen.times, b.watch.spent};
     for (std::vector<double>& list : WorthTotals::lists_of(hosted)) lists.push_back(std::move(list));
     s.meter.part(RoundPart::quality, added_up(s, std::ssize(lists)), 0);
-    const std::vector<OverAll> over = over_all(s.team, s.hosts.processes(), lists);
+    const std::vector<OverAll> over = over_all(s.team, s.hosts.processes(), lists, also);
     const OverAll &times = over[0], &spent = over[1];
     const WorthTotals all = WorthTotals::from(std::span(over).subspan(2));
     add_worth(all);
@@ -105,7 +105,13 @@ public:
             took[i].speed = speed_of(s_.policy.counting.work.slow, first + static_cast<std::int64_t>(i), step);
             took[i].seconds /= took[i].speed;
         }
-        const auto observed = [&](auto add_worth) { return observed_by(s_, measured_.moment, b_, took, add_worth); };
+        if (b_.seen.empty()) b_.seen = processes_that_see(owners_of(s_, known_));
+        std::array bytes{ghosts_of(b_.seen)[1]};
+        const auto observed = [&](auto add_worth) {
+            Observation seen = observed_by(s_, measured_.moment, b_, took, add_worth, bytes);
+            seen.row.ghost_bytes = whole_bytes(bytes[0]);
+            return seen;
+        };
         if (!driver_ || !counted || !measured_.accelerator_speeds.empty()) return observed([](const WorthTotals&) {});
 
         // The cost of each cell is known at each balancing, so also what the even partition would have taken.
@@ -147,6 +153,7 @@ public:
         const ProcessLoads kept = weigh(next, loads, speeds, row);
         const bool moves = next && row.decision == Decision::moved;
         if (moves) b_.partition = next->hosted;
+        if (moves && s_.policy.clock == BalanceClock::work) b_.seen = std::move(seen_next_);
         if (driver_ && !measured_.first && s_.policy.finds_speeds()) add_resources(kept, times, speeds, outcome);
         describe(b_, row);
         if (moves || row.decision == Decision::kept_same) {
@@ -262,6 +269,23 @@ private:
         return numbers;
     }
 
+    // Ghost cells in this member's home, and their bytes for whole_bytes(). seen: processes_that_see() the cells.
+    std::array<std::int64_t, 2> ghosts_of(std::span<const std::uint8_t> seen) const {
+        s_.meter.part(RoundPart::sums, 0, home_cells(s_));
+        std::array<std::int64_t, 2> sums{};
+        const auto nobody = [](std::uint8_t processes) { return processes == 0; };
+        for (auto cell = seen.begin(); (cell = std::find_if_not(cell, seen.end(), nobody)) != seen.end(); ++cell) {
+            const std::int64_t i = cell - seen.begin();
+            sums[0] += *cell;
+            sums[1] += *cell * (cells_.bytes ? (*cells_.bytes)[i] : cells_.counts[i].n);
+        }
+        return sums;
+    }
+    // A particle's position has a number of 4 bytes for each axis.
+    std::int64_t whole_bytes(std::int64_t sum) const {
+        return cells_.bytes ? (sum + parts_of_a_byte / 2) / parts_of_a_byte : 4 * s_.grid.dimensions * sum;
+    }
+
     // Loads of the processes of a partition.
     struct ProcessLoads {
         std::vector<std::int64_t> hosted;  // of each that this member hosts
@@ -275,14 +299,15 @@ private:
                        BalanceRow& row) {
         ProcessLoads now{at_hosts(pieces_, loads.load)}, then{now.hosted};
         Moved mine;
-        std::int64_t ghosts = 0;
+        std::array<std::int64_t, 2> ghosts{};
         if (next) {
             next->around_home = around_home(s_.team, s_.grid, next->hosted);
             then.hosted = at_hosts(pieces_of(next->around_home), loads.load);
             const Owners before = owners_of(s_, known_), after = owners_of(s_, next->around_home);
             s_.meter.part(RoundPart::quality, added_up(s_, 4), home_cells(s_));
             mine = moved_between(before, after, particles());
-            ghosts = ghost_cells(after);
+            seen_next_ = processes_that_see(after);
+            ghosts = ghosts_of(seen_next_);
         }
         std::array<std::vector<double>, 4> lists;  // loads, and loads / speed
         for (std::size_t i = 0; i < speeds.size(); ++i) {
@@ -290,7 +315,7 @@ private:
             const std::array<double, 4> values{of_now, of_now / speeds[i], of_then, of_then / speeds[i]};
             for (std::size_t k = 0; k < lists.size(); ++k) lists[k].push_back(values[k]);
         }
-        std::array<std::int64_t, 3> sums{mine.cells, mine.particles, ghosts};
+        std::array sums{mine.cells, mine.particles, ghosts[0], ghosts[1]};
         const std::vector<OverAll> all = over_all(s_.team, s_.hosts.processes(), lists, sums);
         const double capacity = all_.speeds.capacity();
         now.mean = all[0].mean, then.mean = all[2].mean;
@@ -311,6 +336,7 @@ private:
         if (row.decision != Decision::kept_gain) {
             row.moved = moved;
             b_.history.ghost_cells = static_cast<double>(sums[2]);
+            row.ghost_bytes = whole_bytes(sums[3]);
             b_.history.lbe_model = b_.history.lbe_reachable;
         }
         return row.decision == Decision::moved ? then : now;
@@ -332,6 +358,7 @@ private:
     BalancedModel& b_;
     bool driver_;
     ProcessCells pieces_;  // of the partition in use
+    std::vector<std::uint8_t> seen_next_{};
 };
 
 }  // namespace

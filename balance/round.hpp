@@ -79,8 +79,9 @@ struct BalancedModel {
     std::vector<double> state{};  ///< of each cell of this member's home
     Watch watch{};
     History history{};
-    ContenderCost cost{label};  ///< by counted work
-    Rating rating{};            ///< of a candidate, in the trial under way
+    std::vector<std::uint8_t> seen{};  ///< by counted work, processes_that_see() the cells; empty: not known
+    ContenderCost cost{label};         ///< by counted work
+    Rating rating{};                   ///< of a candidate, in the trial under way
     // A team of one may have its own.
     WholeModel whole_model{};  ///< in the place of `model`, if there is one
     Partitioner partitioner = make_partition;
@@ -118,6 +119,9 @@ struct BalanceRow {
     double lbe_reachable = 0;
     std::int64_t load_step = 0;  ///< Step at which the loads of lbe_model were modelled.
     std::string criterion;       ///< Name of the criterion.
+    /// Bytes of the ghost cells, by the counts at this step. By the wall clock 0 if the partition is kept, because then
+    /// nobody counts them.
+    std::int64_t ghost_bytes = 0;
 };
 
 /// The share of one process in the driver's partition: a row of resources.csv.
@@ -176,7 +180,11 @@ struct HomeCells {
     std::vector<std::int64_t> work;  ///< ticks a step; empty where none is counted
     /// What they will hold at the next measurement, on all members or on none.
     std::optional<std::vector<CellCounts>> ahead = {};
+    /// Bytes, in 1 / parts_of_a_byte, that a process receives for each if it is a ghost cell; on all members or on
+    /// none. Without them the process receives the positions of the particles.
+    std::optional<std::vector<std::int64_t>> bytes = {};
 };
+inline constexpr int parts_of_a_byte = 1024;  ///< so that sums of broken numbers are exact
 /// Values of the cells of a member's tiles, tile by tile.
 struct TileCells {
     std::vector<std::int32_t> particles;

@@ -94,13 +94,14 @@ void give(balance::BalancedModel& b, const py::dict& own, const Grid& grid) {
         };
 }
 
-// An entry of a series: loads, then particles, now and ahead, or nothing.
+// An entry of a series: loads, then particles, now and ahead, and bytes, or nothing.
 struct Entry {
     explicit Entry(const py::object& found)
         : load(found["load"].cast<Array<double>>()),
           particles(found["particles"].cast<Array<double>>()),
-          ahead(found["particles_ahead"].cast<Array<double>>()) {}
-    Array<double> load, particles, ahead;
+          ahead(found["particles_ahead"].cast<Array<double>>()),
+          bytes(found["bytes"].cast<Array<double>>()) {}
+    Array<double> load, particles, ahead, bytes;
 };
 
 std::vector<balance::CellCounts> counts_of(const Array<double>& particles, const Grid& grid) {
@@ -114,6 +115,7 @@ balance::HomeCells cells_of(const Entry& e, const Grid& grid, double scale) {
     if (e.particles.size() > 0) cells.counts = counts_of(e.particles, grid);
     cells.counts.resize(cells.work.size());
     if (e.ahead.size() > 0) cells.ahead = counts_of(e.ahead, grid);
+    if (e.bytes.size() > 0) cells.bytes = balance::in_parts_of_bytes(span_of(e.bytes));
     return cells;
 }
 
@@ -136,7 +138,7 @@ double scale_of(const py::function& entry, std::int64_t entries, std::int64_t ce
     balance::SeriesNumbers numbers;
     for (std::int64_t t = 0; t < entries; ++t) {
         const Entry e(entry(t));
-        require(numbers.flaw_of_entry(numbers.see(span_of(e.load), span_of(e.particles)), t));
+        require(numbers.flaw_of_entry(numbers.see(span_of(e.load), span_of(e.particles), span_of(e.bytes)), t));
         require(numbers.flaw_of_entry(numbers.see({}, span_of(e.ahead)), t, "/particles_ahead"));
     }
     require(numbers.flaw(cells));
@@ -151,7 +153,7 @@ py::dict in_tuples(const std::vector<balance::ContenderCost>& costs) {
     for (std::size_t m = 0; m < costs.size(); ++m) {
         const balance::ContenderCost& c = costs[m];
         all[py::str(c.name)] = py::make_tuple(c.seconds(), c.computing_seconds, c.balancing_seconds, c.balancings,
-                                              c.migrations, c.ghost_cells, over[m].part, over[m].error);
+                                              c.migrations, c.ghost_cells, over[m].part, over[m].error, c.ghost_bytes);
     }
     return all;
 }

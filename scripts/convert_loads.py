@@ -7,6 +7,7 @@ DARMA/vt and its Load Balancing Analysis Framework (LBAF) write LBDatafiles, and
 holds several names. Files may be compressed (.json.br, with python3-brotli). docs/replay.md says how objects become
 cells.
 """
+import itertools
 import json
 import os
 import re
@@ -83,21 +84,44 @@ def get(thing, key):
     return thing[key]
 
 
+def amount(thing, key):
+    number = get(thing, key)
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < float("inf"):
+        raise Senseless(f"the {key} {number!r} is no number >= 0")
+    return float(number)
+
+
+def id_of(entity):
+    return whole(get(entity, "id" if "id" in entity else "seq_id"), 0, 2**64 - 1)
+
+
+def is_object(entity):
+    return entity.get("type", "object") == "object"
+
+
 def object_of(task):
     """An object of a phase: id, seconds, index, box of cells (lower, upper) or none, and if it may migrate."""
-    entity, time = get(task, "entity"), get(task, "time")
-    if isinstance(time, bool) or not isinstance(time, (int, float)) or not 0 <= time < float("inf"):
-        raise Senseless(f"the time {time!r} is no number >= 0")
-    number = whole(get(entity, "id" if "id" in entity else "seq_id"), 0, 2**64 - 1)
+    entity, time = get(task, "entity"), amount(task, "time")
+    number = id_of(entity)
     index = tuple(whole(i, -(2**31), 2**31 - 1) for i in entity.get("index", ()))
     said, box = task.get("user_defined", {}), None
     if "lower" in said:
         box = [[whole(i, 0, MOST_ALONG) for i in get(said, corner)] for corner in ("lower", "upper")]
-    return number, float(time), index, box, entity.get("migratable", True)
+    return number, time, index, box, entity.get("migratable", True)
+
+
+def messages_of(phase):
+    """The messages from one object to another: ids and bytes."""
+    found = []
+    for c in phase.get("communications", ()):
+        ends, size = (get(c, "from"), get(c, "to")), amount(c, "bytes")
+        if c.get("type", "SendRecv") == "SendRecv" and all(map(is_object, ends)):
+            found.append((*map(id_of, ends), size))
+    return found
 
 
 def read(files):
-    """Phases as (id, step, objects), and the attributes of the metadata: cells, boundary, processes, or none."""
+    """Phases as (id, step, objects, messages); cells, boundary and processes of the metadata, or none."""
     phases, grid = None, {}
     for path in files:
         try:
@@ -105,8 +129,9 @@ def read(files):
             mine = []
             for p in get(data, "phases"):
                 number = whole(get(p, "id"), -(2**63))
-                tasks = [t for t in get(p, "tasks") if get(t, "entity").get("type", "object") == "object"]
-                mine.append((number, whole(p.get("user_defined", {}).get("step", number)), list(map(object_of, tasks))))
+                step = whole(p.get("user_defined", {}).get("step", number))
+                objects = [object_of(t) for t in get(p, "tasks") if is_object(get(t, "entity"))]
+                mine.append((number, step, objects, messages_of(p)))
             if phases is None:
                 phases, grid = mine, data.get("metadata", {}).get("attributes", {})
             elif [p[:2] for p in mine] != [p[:2] for p in phases]:
@@ -114,6 +139,7 @@ def read(files):
             else:
                 for p, more in zip(phases, mine):
                     p[2].extend(more[2])
+                    p[3].extend(more[3])
         except RecursionError:
             fail(f"{path}: is no LBDatafile: it nests too deeply; give another")
         except ValueError as e:
@@ -138,9 +164,50 @@ def places_of(objects, path):
     return extents, indices
 
 
-def loads_of_objects(phases, path):
-    """Loads [t, (nz,) ny, nx] of objects of other programs, which are the same in all phases."""
-    for number, _, objects in phases:
+def sums_of(messages, objects):
+    """Bytes from each object to each other, by their places in the list."""
+    place, sums = {o[0]: k for k, o in enumerate(objects)}, {}
+    for *ends, size in messages:
+        pair = tuple(place.get(e) for e in ends)
+        if None not in pair and pair[0] != pair[1]:
+            sums[pair] = sums.get(pair, 0) + size
+    return sums
+
+
+def bytes_of_objects(sums, objects):
+    """Of each object, the mean of what it sends to another one."""
+    number, size = np.zeros(objects), np.zeros(objects)
+    for (sender, _), each in sums.items():
+        number[sender] += 1
+        size[sender] += each
+    return size / np.maximum(number, 1)
+
+
+def bytes_of_boxes(sums, box, boxes, periodic):
+    """Of each cell. The bytes from a box to another are spread evenly over its cells that touch the other. A cell that
+    touches several boxes has the mean of its shares, and one that touches none the mean of its box's other cells."""
+    padded = box
+    for axis, wraps in enumerate(periodic):
+        width = [(int(a == axis),) * 2 for a in range(box.ndim)]
+        padded = np.pad(padded, width, "wrap") if wraps else np.pad(padded, width, constant_values=-1)
+    shifts = itertools.product(range(3), repeat=box.ndim)
+    parts = (tuple(slice(s, s + n) for s, n in zip(shift, box.shape)) for shift in shifts)
+    around, own = np.sort([padded[part].ravel() for part in parts], axis=0), box.ravel()
+    others = (around >= 0) & (around != own)
+    others[1:] &= around[1:] != around[:-1]
+    cell = np.nonzero(others)[1]
+    pairs, which, touching = np.unique(own[cell] * boxes + around[others], return_inverse=True, return_counts=True)
+    share = [sums.get(divmod(pair, boxes), 0) / n for pair, n in zip(pairs.tolist(), touching.tolist())]
+    number = np.bincount(cell, minlength=own.size)
+    size = np.bincount(cell, np.array(share)[which], own.size) / np.maximum(number, 1)
+    at_border = own[number > 0]
+    means = np.bincount(at_border, size[number > 0], boxes) / np.maximum(np.bincount(at_border, minlength=boxes), 1)
+    return np.where(number > 0, size, means[own]).reshape(box.shape)
+
+
+def fields_of_objects(phases, path):
+    """Loads and bytes [t, x, y(, z)] of objects of other programs, which are the same in all phases."""
+    for number, _, objects, _ in phases:
         objects.sort(key=lambda o: o[0])
         ids = [o[0] for o in objects]
         if not ids or len(set(ids)) < len(ids):
@@ -148,32 +215,38 @@ def loads_of_objects(phases, path):
         if ids != [o[0] for o in phases[0][2]]:
             fail(f"{path}: the objects of phase {number} are not those of phase {phases[0][0]}; give the same ones")
     extents, places = places_of(phases[0][2], path)
-    require_memory(16 * len(phases) * np.prod(extents, dtype=object), path)
-    loads = np.zeros((len(phases), *extents))
-    for load, (_, _, objects) in zip(loads, phases):
-        for place, o in zip(places, objects):
-            load[place] = o[1]
-    return loads
+    require_memory(32 * len(phases) * np.prod(extents, dtype=object), path)
+    loads, sizes = np.zeros((2, len(phases), *extents))
+    for load, size, (_, _, objects, messages) in zip(loads, sizes, phases):
+        each = bytes_of_objects(sums_of(messages, objects), len(objects))
+        for place, o, b in zip(places, objects, each):
+            load[place], size[place] = o[1], b
+    return loads, sizes
 
 
-def loads_of_boxes(phases, grid, ranks, path):
-    """Loads of a run of this program: boxes of cells, whose times are spread evenly over their cells."""
+def fields_of_boxes(phases, grid, ranks, path):
+    """Loads and bytes of a run of this program: boxes of cells, whose times are spread evenly over their cells."""
     cells = tuple(whole(n, 1, MOST_ALONG) for n in get(grid, "cells"))
     if whole(get(grid, "processes"), 1) > ranks:
         fail(f"{path}: there are files of {ranks} ranks, and {grid['processes']} have written some; give all")
-    require_memory(16 * len(phases) * np.prod(cells, dtype=object), path)
-    loads = np.full((len(phases), *cells), np.nan)
-    for load, (number, _, objects) in zip(loads, phases):
-        for _, time, _, box, _ in objects:
+    require_memory((32 * len(phases) + 1000) * np.prod(cells, dtype=object), path)
+    periodic = [word == "periodic" for word in grid.get("boundary", ["wall"] * len(cells))]
+    if len(periodic) != len(cells):
+        raise Senseless(f"{len(periodic)} words of boundary for {len(cells)} axes")
+    loads, sizes = np.full((2, len(phases), *cells), np.nan)
+    for load, size, (number, _, objects, messages) in zip(loads, sizes, phases):
+        owner = np.zeros(cells, int)
+        for k, (_, time, _, box, _) in enumerate(objects):
             if box is None:
                 fail(f"{path}: its metadata name cells, and some objects have no box; give the files as written")
             part = tuple(slice(low, high) for low, high in zip(*box))
             if len(part) != len(cells) or load[part].size == 0 or not np.isnan(load[part]).all():
                 fail(f"{path}: the boxes of phase {number} do not cover each cell once; give the files of all ranks")
-            load[part] = time / load[part].size
+            load[part], owner[part] = time / load[part].size, k
         if np.isnan(load).any():
             fail(f"{path}: the boxes of phase {number} do not cover each cell once; give the files of all ranks")
-    return loads
+        size[:] = bytes_of_boxes(sums_of(messages, objects), owner, len(objects), periodic) if messages else 0
+    return loads, sizes
 
 
 def main():
@@ -185,18 +258,21 @@ def main():
     phases, grid = read(files)
     try:
         if grid:
-            loads = loads_of_boxes(phases, grid, len(files), options.files)
+            loads, sizes = fields_of_boxes(phases, grid, len(files), options.files)
         else:
-            loads = loads_of_objects(phases, options.files)
+            loads, sizes = fields_of_objects(phases, options.files)
     except (Senseless, MemoryError, TypeError) as e:
         fail(f"{options.files}: its metadata make no sense ({e}); {ASK}")
-    pinned = max(sum(not o[4] for o in objects) for _, _, objects in phases)
+    pinned = max(sum(not o[4] for o in objects) for _, _, objects, _ in phases)
     if pinned:
         note(f"{pinned} objects may not migrate; a replay moves them like others")
     boundary = grid.get("boundary", ["wall"] * (loads.ndim - 1))
     try:
         with h5py.File(options.out, "w") as out:
-            out["load"] = np.ascontiguousarray(loads.transpose(0, *range(loads.ndim - 1, 0, -1)))  # x varies fastest
+            for name, field in ("load", loads), ("bytes", sizes):
+                if name == "load" or any(messages for *_, messages in phases):
+                    # x varies fastest
+                    out[name] = np.ascontiguousarray(field.transpose(0, *range(field.ndim - 1, 0, -1)))
             out["step"] = [p[1] for p in phases]
             out.attrs["boundary"] = boundary
     except OSError as e:

@@ -287,7 +287,8 @@ std::int64_t LoadBalancer::bytes() const {
     std::size_t n = state_.load ? state_.load->load.capacity() * sizeof(std::int64_t) : 0;
     for (const auto* list : {&state_.models, &state_.candidates})
         for (const BalancedModel& b : *list)
-            n += (b.state.capacity() + b.watch.spent.capacity() + b.cost.each.capacity()) * sizeof(double);
+            n += (b.state.capacity() + b.watch.spent.capacity() + b.cost.each.capacity()) * sizeof(double) +
+                 b.seen.capacity();
     return static_cast<std::int64_t>(n) + state_.speeds.bytes() + ownership_bytes();
 }
 

@@ -61,10 +61,10 @@ std::int64_t processes_around(const std::int32_t* cell, const LineOffsets<N>& li
     return n;
 }
 
-template <std::size_t N>
-std::int64_t ghosts_of(const Owners& owners, const LineOffsets<N>& lines) {
-    std::int64_t ghosts = 0;
-    owners.for_each_line([&](std::size_t, std::int64_t framed, int cells) {
+// Calls visit(place, processes) for each cell of the home that other processes may see.
+template <std::size_t N, class Visit>
+void visit_borders(const Owners& owners, const LineOffsets<N>& lines, Visit visit) {
+    owners.for_each_line([&](std::size_t place, std::int64_t framed, int cells) {
         const std::int32_t* cell = owners.from(framed);
         int alike = 0;  // places up to this one at which all lines have the same owner
         for (int i = -1; i <= cells; ++i) {
@@ -72,10 +72,16 @@ std::int64_t ghosts_of(const Owners& owners, const LineOffsets<N>& lines) {
             for (const std::int64_t line : lines) differ |= cell[i + line] ^ cell[i];
             if (differ != 0) alike = 0;
             else alike = alike > 0 && cell[i] == cell[i - 1] ? alike + 1 : 1;
-            if (i > 0 && alike < 3) ghosts += processes_around(cell + i - 1, lines);
+            if (i > 0 && alike < 3) visit(place + i - 1, processes_around(cell + i - 1, lines));
         }
     });
-    return ghosts;
+}
+
+template <class Visit>
+void visit_borders(const Owners& owners, Visit visit) {
+    const std::int64_t y = owners.framed().extent(2), x = y * owners.framed().extent(1);
+    if (y == 1) visit_borders(owners, LineOffsets<3>{-x, 0, x}, visit);
+    else visit_borders(owners, LineOffsets<9>{-x - y, -x, -x + y, -y, 0, y, x - y, x, x + y}, visit);
 }
 
 }  // namespace
@@ -83,9 +89,17 @@ std::int64_t ghosts_of(const Owners& owners, const LineOffsets<N>& lines) {
 double efficiency(double sum, double capacity, double largest) { return largest > 0 ? sum / capacity / largest : 1.0; }
 
 std::int64_t ghost_cells(const Owners& owners) {
-    const std::int64_t y = owners.framed().extent(2), x = y * owners.framed().extent(1);
-    return y == 1 ? ghosts_of(owners, LineOffsets<3>{-x, 0, x})
-                  : ghosts_of(owners, LineOffsets<9>{-x - y, -x, -x + y, -y, 0, y, x - y, x, x + y});
+    std::int64_t cells = 0;
+    visit_borders(owners, [&](std::size_t, std::int64_t processes) { cells += processes; });
+    return cells;
+}
+
+std::vector<std::uint8_t> processes_that_see(const Owners& owners) {
+    std::vector<std::uint8_t> seen(owners.home().cells(), 0);
+    visit_borders(owners, [&](std::size_t place, std::int64_t processes) {
+        seen[place] = static_cast<std::uint8_t>(processes);  // at most 26
+    });
+    return seen;
 }
 
 double efficiency(std::span<const double> values, std::span<const double> speeds) {

@@ -54,6 +54,8 @@ private:
 /// Cells of the home that other processes see, each counted once for each process that owns one of its neighbours: 8,
 /// or 26 in three dimensions.
 std::int64_t ghost_cells(const Owners& owners);
+/// How often each cell of the home is counted there: by how many other processes it is seen.
+std::vector<std::uint8_t> processes_that_see(const Owners& owners);
 
 /// Load balance efficiency: mean over maximum; 1 if nothing was measured. speeds: of each process; empty if all are
 /// equal. With speeds, values are loads, and the result is the heterogeneous LBE_m of Liu, Yang & Yang 2018: (sum of

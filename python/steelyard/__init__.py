@@ -18,7 +18,9 @@ from .results import Run, columns_of, open, run, texts_of
 __all__ = ["Memory", "Replay", "Run", "open", "optimum", "partition", "quality", "replay", "run"]
 Memory = _core.Memory
 Cost = collections.namedtuple(
-    "Cost", "seconds computing_seconds balancing_seconds balancings migrations ghost_cells over_least over_least_error"
+    "Cost",
+    "seconds computing_seconds balancing_seconds balancings migrations ghost_cells over_least over_least_error"
+    " ghost_bytes",
 )
 Optimum = collections.namedtuple("Optimum", "seconds steps")
 
@@ -40,20 +42,24 @@ class Replay:
         return {column: values[self.rows["model"] == name] for column, values in self.rows.items()}
 
     def __repr__(self):
-        lines = [f"{'':16}  overall LBE  balancings  migrations  ghost cells  computing, s  balancing, s"]
+        known = any(c.ghost_bytes for c in self.costs.values())
+        ghosts = "ghost cells  ghost bytes" if known else "ghost cells"
+        lines = [f"{'':16}  overall LBE  balancings  migrations  {ghosts}  computing, s  balancing, s"]
         for name, c in self.costs.items():
             lbe, counts = 100 * self.lbe.get(name, np.nan), f"{c.balancings:12}{c.migrations:12}{c.ghost_cells:13.0f}"
+            counts += f"{c.ghost_bytes:13.5g}" if known else ""
             lines.append(f"{name:16}{lbe:11.1f} %{counts}{c.computing_seconds:14.5g}{c.balancing_seconds:14.5g}")
         return "\n".join([*lines, self.prices, self.least_time, *self.notes]).rstrip()
 
 
-def replay(load, processes, *, particles=None, particles_ahead=None, step=None, boundary=None, model=None,
-           partition=None, criterion=None, name="", compare=(), optimum=False, owners=False, deck="", settings=None,
-           progress=None, **keys):  # fmt: skip
+def replay(load, processes, *, particles=None, particles_ahead=None, bytes=None, step=None, boundary=None,
+           model=None, partition=None, criterion=None, name="", compare=(), optimum=False, owners=False, deck="",
+           settings=None, progress=None, **keys):  # fmt: skip
     """Balances a load series again, as the command `steelyard replay` does, and returns a Replay.
 
-    load: array [t, ny, nx] or [t, nz, ny, nx], or the path of a load series, which has the next four too.
-    particles, particles_ahead: of each cell, as load.  step: of each entry, ascending.
+    load: array [t, ny, nx] or [t, nz, ny, nx], or the path of a load series, which has the next five too.
+    particles, particles_ahead: of each cell, as load.  bytes: of each as a ghost cell.
+    step: of each entry, ascending.
     boundary: a word for each axis, from x on.
     model, partition, criterion, name: of the driver, as in a deck, or objects.
     compare: models, or dicts of such options.
@@ -61,9 +67,9 @@ def replay(load, processes, *, particles=None, particles_ahead=None, step=None, 
     settings: {"section.key": value}.  keys: of the section balance.  progress: called with opportunities done, and all.
     """
     if isinstance(load, (str, os.PathLike)):
-        load, particles, particles_ahead, step, boundary = series_of(load)
+        load, particles, particles_ahead, bytes, step, boundary = series_of(load)
     load = numbers(load, "load", axes=(3, 4))
-    series = {"load": load, "particles": particles, "particles_ahead": particles_ahead}
+    series = {"load": load, "particles": particles, "particles_ahead": particles_ahead, "bytes": bytes}
     series = {name: None if field is None else numbers(field, name, load.shape) for name, field in series.items()}
     step = np.arange(len(load)) if step is None else numbers(step, "step", load.shape[:1])
     if (step != np.floor(step)).any() or (np.diff(step) <= 0).any() or step[0] < 0 or step[-1] > 1e15:

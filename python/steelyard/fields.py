@@ -8,7 +8,7 @@ from . import _core
 
 
 def series_of(path):
-    """Load, particles, those ahead, and steps of a load series, and its boundary; those that are missing are None."""
+    """Load, particles, those ahead, bytes, steps and boundary of a load series; those that are missing are None."""
     import h5py  # not needed for arrays
 
     if not h5py.is_hdf5(path):
@@ -18,7 +18,7 @@ def series_of(path):
             raise ValueError(f"{path}: it holds no dataset /load; give a load series (docs/replay.md)")
         words = [word.decode() if isinstance(word, bytes) else word for word in file.attrs.get("boundary", [])]
         words = [word if word == "periodic" else "wall" for word in words]
-        names = "load", "particles", "particles_ahead", "step"
+        names = "load", "particles", "particles_ahead", "bytes", "step"
         return *(file[name][()] if name in file else None for name in names), words or None
 
 

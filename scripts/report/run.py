@@ -171,7 +171,7 @@ def balance(table, notes):
     for i, model in enumerate(table["model"]):
         models.setdefault(model, []).append(i)
     drivers = {m for m, d in zip(table["model"], table["driver"]) if d == 1}
-    shown = [c for c in (*BALANCE, "ghost_cells") if c in table and c not in ("model", "driver")]
+    shown = [c for c in (*BALANCE, "ghost_cells", "ghost_bytes") if c in table and c not in ("model", "driver")]
     found = []
     for m, rows in sorted(models.items(), key=lambda item: item[0] not in drivers):
         moved = sum(table["decision"][i] == "moved" for i in rows)

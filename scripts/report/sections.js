@@ -46,6 +46,8 @@ const SECTIONS = [
       if (runs.length > 1 || !run.map) balancingCharts(run, runs, panel);
       modelChart(panel("LBE_m: LBE by the model"), "lbe_model", run, runs);
       if (run.balance[0].ghost_cells) modelChart(panel("Ghost cells of all processes, one cell wide"), "ghost_cells", run, runs, { low: 0, high: null, format: digits });
+      // By the wall clock some are unknown.
+      if ((run.balance[0].ghost_bytes || [0]).every((v) => v > 0)) modelChart(panel("Bytes of these ghost cells in one exchange"), "ghost_bytes", run, runs, { low: 0, high: null, format: digits });
       const overall = run.summary.overall_lbe || {}, costs = run.summary.contenders || {};
       const rows = run.balance.map((b) => [b.model + (b.driver ? " (drives)" : ""), percent(overall[b.model]), seconds((costs[b.model] || {}).seconds), b.moved, b.kept]);
       const all = panel("In the whole run (drives: the run uses the partition of this model; seconds: computing and balancing, by counted work)");

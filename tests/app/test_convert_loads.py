@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import io
+import itertools
 import json
 import os
 from unittest import mock
@@ -26,8 +27,16 @@ def convert(path, out, code=0):
     return said.getvalue()
 
 
-def vt(path, phases, rank=0, **more):
-    """A file as vt writes it: phases of (id, time, index)."""
+def message(sender, receiver, size, **more):
+    ends = {
+        end: {"type": "object", "id": o, "home": 0, "migratable": True}
+        for end, o in (("from", sender), ("to", receiver))
+    }
+    return {"type": "SendRecv", "messages": 1, "bytes": size} | ends | more
+
+
+def vt(path, phases, rank=0, messages=(), **more):
+    """A file as vt writes it: phases of (id, time, index), each with the messages."""
 
     def task(o, time, index):
         entity = {"type": "object", "id": o, "home": rank, "migratable": True}
@@ -36,6 +45,8 @@ def vt(path, phases, rank=0, **more):
         return whole | {"subphases": [{"id": 0, "time": time}]}
 
     phases = [{"id": i, "tasks": [task(*each) for each in phase]} for i, phase in enumerate(phases)]
+    for phase in phases if messages else ():
+        phase["communications"] = list(messages)
     path.write_text(json.dumps({"metadata": {"type": "LBDatafile", "rank": rank}, "phases": phases} | more))
 
 
@@ -71,6 +82,42 @@ def test_foreign(tmp_path, name):
         assert np.allclose(weights / 2**30, t / t.sum(), atol=1e-6)  # in the order of ids
     convert(folder / "any.0.json", tmp_path / "one.h5")
     assert np.array_equal(*(datasets(path, "load")["load"] for path in (tmp_path / "one.h5", loads)))
+
+
+def test_messages(tmp_path):
+    """An object's bytes are the mean of what it sends to another one. What is no message between two objects does not
+    count, and without messages there are no bytes."""
+    tasks = [[(1, 0.5, [0, 0]), (2, 0.25, [2, 0]), (3, 1.0, [0, 1])]] * 2
+    node = {"type": "node", "id": 1}
+    sent = [message(1, 2, 10.0), message(1, 2, 20), message(1, 3, 6.0), message(3, 1, 7.0), message(2, 2, 99.0)]
+    sent += [message(2, 8, 99.0), message(2, 1, 99.0, to=node), message(2, 1, 99.0, type="Broadcast")]
+    for i, part in enumerate((sent[1:], sent[:1])):
+        vt(tmp_path / f"data.{i}.json", [[] if i else phase for phase in tasks], i, part)
+    convert(tmp_path, tmp_path / "out.h5")
+    assert datasets(tmp_path / "out.h5", "bytes")["bytes"].tolist() == 2 * [[[18, 0, 0], [7, 0, 0]]]
+    vt(tmp_path / "data.1.json", [[], []], 1)
+    vt(tmp_path / "data.0.json", tasks)
+    convert(tmp_path, tmp_path / "out.h5")
+    assert "bytes" not in datasets(tmp_path / "out.h5")
+
+
+@pytest.mark.parametrize("periodic", [(True, False), (False, False), (False, True, True)])
+def test_bytes_of_boxes(periodic):
+    """All bytes of the messages are there again, and messages of an even density have one value for all cells."""
+    random, shape = np.random.default_rng(1), (11, 8, 9)[: len(periodic)]
+    cuts = [np.minimum(np.arange(n) // 4, 1) for n in shape]
+    box = sum(np.expand_dims(c << a, [b for b in range(len(shape)) if b != a]) for a, c in enumerate(cuts))
+    touched, boxes = {}, 1 << len(shape)  # cells of a box that touch another one
+    for cell in np.ndindex(shape):
+        near = [{(x + d) % n for d in (-1, 0, 1) if w or 0 <= x + d < n} for x, n, w in zip(cell, shape, periodic)]
+        for b in {box[c] for c in itertools.product(*near)} - {box[cell]}:
+            touched.setdefault((box[cell], b), []).append(cell)
+    even = {pair: 2.5 * len(cells) for pair, cells in touched.items()}
+    assert np.allclose(convert_loads.bytes_of_boxes(even, box, boxes, periodic), 2.5, rtol=1e-12)
+    sums = {pair: random.random() for pair in touched}
+    found = convert_loads.bytes_of_boxes(sums, box, boxes, periodic)
+    again = sum(found[cell] for cells in touched.values() for cell in cells)
+    assert again == pytest.approx(sum(sums.values()), rel=1e-12) and len(touched) == boxes * (boxes - 1)
 
 
 class Data:
@@ -117,6 +164,10 @@ def task(change):
     return json_of(lambda d: change(d["phases"][1]["tasks"][0]))
 
 
+def communications(*messages):
+    return json_of(lambda d: d["phases"][1].update(communications=messages))
+
+
 def entity(**values):
     return task(lambda t: t["entity"].update(values))
 
@@ -136,6 +187,10 @@ ERRORS = [
     (task(lambda t: t.update(time=-0.25)), "the time -0.25 is no number >= 0"),
     (task(lambda t: t.update(time=float("nan"))), "the time nan is no number"),
     (task(lambda t: t.update(time="1")), "the time '1' is no number"),
+    (communications(message(1, 2, -1.0)), "the bytes -1.0 is no number >= 0"),
+    (communications(message(1, 2, float("inf"))), "the bytes inf is no number >= 0"),
+    (communications({"type": "SendRecv", "bytes": 1.0}), "the key 'from' is missing"),
+    (communications(7), "the key 'from' is missing"),
     (entity(index=[2**32, 0]), "4294967296 is no whole number from"),
     (entity(index=[0.5, 0]), "0.5 is no whole number from"),
     (json_of(lambda d: d["phases"][1].update(user_defined={"step": 15.5})), "15.5 is no whole number from"),
@@ -187,6 +242,7 @@ def test_own_files(data, tmp_path):
         (first, attributes(cells=[2**31 - 1] * 2), "2147483647 is no whole number from 1 to 1048576"),
         (first, attributes(cells=[2**20] * 3, boundary=["periodic"] * 3), "GB of memory"),
         (first, attributes(cells=[2**32 + 8, 8]), "4294967304 is no whole number"),
+        (first, attributes(boundary=["wall"]), "1 words of boundary for 2 axes"),
         (first, attributes(processes=-1), "-1 is no whole number"),
         (first, lambda d: d["phases"][0]["tasks"][0].pop("user_defined"), "some objects have no box"),
         (last, lambda d: d["phases"][3]["tasks"].pop(), "the boxes of phase 3 do not cover each cell once"),

@@ -182,6 +182,31 @@ def test_replays(balanced, tmp_path):
     fails_with(2, "/particles, which the model r1 needs", 0, *words)
 
 
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_bytes(tmp_path, dimensions):
+    """Bytes of the ghost cells of a run are those of the particles at the processes' borders. So say its own files, if
+    each process has one box, their series with the same partition, and a replay of the run's loads."""
+    cells, even = tuple(COLLISIONS[dimensions].cells), dict(balance__criterion="never", balance__model="exact")
+    even |= dict(balance__processes=12, balance__constants__start="uniform", output__balance_formats="[lbaf]")
+    for kind in ("rcb", "chain"):
+        out, of_boxes, keys = tmp_path / kind, tmp_path / f"{kind}.h5", even | dict(balance__partition__kind=kind)
+        collide(dimensions, out, ranks=2, **BALANCED | keys, output__loads_every=10)
+        (particles,) = fields_of(out / "loads.h5", dimensions, "particles")
+        files, found = lbaf(out), [int(r["ghost_bytes"]) for r in driver_rows(out)]
+        periodic = [b == "periodic" for b in files[0]["metadata"]["attributes"]["boundary"]]
+        for i, size in enumerate(found):
+            owner, _ = owners_of(files, i, cells)
+            assert size == sum(borders_of(owner, particles[i + 1], periodic, 4 * dimensions).values()) > 0, kind
+            sent = sum(m["bytes"] for data in files for m in data["phases"][i]["communications"])
+            assert sent == size if kind == "rcb" else sent > size
+        replay(out / "loads.h5", tmp_path / f"{kind}_again", 3, **keys)
+        assert decisions(tmp_path / f"{kind}_again") == decisions(out)
+        script("convert_loads.py", out / "lbaf", of_boxes, check=True)
+        replay(of_boxes, tmp_path / f"{kind}_boxes", 2, **keys)
+        boxes = [int(r["ghost_bytes"]) for r in driver_rows(tmp_path / f"{kind}_boxes")]
+        assert boxes == (found[1:] if kind == "rcb" else pytest.approx(found[1:], rel=0.2)), kind
+
+
 def test_wall(tmp_path):
     """By the wall clock there is a phase for each balancing that makes a partition; nothing changes by it."""
     keys = dict(balance__every=30, balance__processes=6, run__steps=120, output__balance_formats=BOTH)

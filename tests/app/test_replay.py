@@ -6,7 +6,8 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, collide, datasets, decisions, fails_with, hash_of, replay, settings, summary, table
+from program import COLLISIONS, collide, datasets, decisions, fails_with, hash_of, printed, replay, settings, summary
+from program import table
 from program import write_datasets as write
 
 COMPARED = (
@@ -180,6 +181,47 @@ def test_price_of_cells(tmp_path):
         assert s["contenders"]["exact"]["migrations"] > 0 and bool(s["optimum"]["steps"]) == (move < 1e3)
 
 
+def received(size, owner, wraps):
+    """Bytes that all owners receive, by each cell and each other owner around it. wraps: of each axis."""
+    received = 0
+    for cell in np.ndindex(owner.shape):
+        near = [{(x + d) % n for d in (-1, 0, 1) if w or 0 <= x + d < n} for x, n, w in zip(cell, owner.shape, wraps)]
+        received += size[cell] * len({owner[c] for c in itertools.product(*near)} - {owner[cell]})
+    return received
+
+
+@pytest.mark.group("replay_foreign")
+@pytest.mark.parametrize("shape, processes", [((6, 10), 4), ((4, 5, 6), 7)])
+def test_bytes(tmp_path, shape, processes):
+    """Bytes of the series count, not its particles, on any ranks, for the partition that the files of METIS have."""
+    random, keys = np.random.default_rng(5), dict(balance__processes=processes, balance__model="exact")
+    keys |= dict(balance__criterion="every", balance__partition__cut="cells", output__balance_formats="[metis]")
+    size, load = np.floor(1e6 * random.random((4, *shape)) ** 9) / 64, random.random((4, *shape))
+    bare = dict(load=load, particles=random.integers(0, 9, load.shape))
+    for wraps in (True, False):
+        boundary, out = dict(boundary=len(shape) * ["periodic" if wraps else "wall"]), tmp_path / str(wraps)
+        path = write(tmp_path / "loads.h5", boundary, **bare, bytes=size)
+        for ranks in (0, 3):
+            replay(path, out / str(ranks), ranks, **keys)
+        rows = decisions(out / "0")
+        assert rows == decisions(out / "3") and [r["decision"] for r in rows] == 3 * ["moved"]
+        for r, t in zip(rows[:2], (1, 2)):  # owners of the next entry's begin
+            owner = np.loadtxt(out / f"0/metis/step_{t + 1}.owners", dtype=int).reshape(shape[::-1]).T
+            assert int(r["ghost_bytes"]) == int(received(size[t], owner, len(shape) * [wraps]) + 0.5)
+        told = summary(out / "0")["contenders"]["exact"]
+        for name in ("ghost_cells", "ghost_bytes"):
+            assert told[name] == pytest.approx(np.mean([int(r[name]) for r in rows])), name
+        text = printed(0, "replay", write(path, boundary, **bare), "--out", out / "bare", *settings(**keys))
+        axes = 4 * len(shape) * bare["particles"]
+        owner = np.loadtxt(out / "bare/metis/step_2.owners", dtype=int).reshape(shape[::-1]).T
+        assert int(decisions(out / "bare")[0]["ghost_bytes"]) == received(axes[1], owner, len(shape) * [wraps])
+        assert "ghost cells  ghost bytes  computing" in text
+        text = printed(0, "replay", write(path, boundary, load=load), "--out", out / "empty", *settings(**keys))
+        assert {r["ghost_bytes"] for r in decisions(out / "empty")} == {"0"} and "ghost bytes" not in text
+        others = [[{**r, "ghost_bytes": ""} for r in decisions(out / name)] for name in ("0", "bare")]
+        assert others[0] == others[1]  # bytes decide nothing
+
+
 def test_foreign_counts(tmp_path):
     """Loads beside particles: seconds of processes add up, and even loads stay where they are."""
     load = foreign() * 2.0**70
@@ -243,6 +285,17 @@ BAD_SERIES = {
         dict(load=GOOD, particles_ahead=COUNTS / 2),
         "/particles_ahead of time 0 holds numbers that are no",
     ),
+    "shapes of bytes": (dict(load=GOOD, bytes=GOOD[1:]), "/load and /bytes have different shapes"),
+    "negative bytes": (
+        dict(load=GOOD, bytes=GOOD - 0.01),
+        "/bytes of time 0 holds numbers that are negative, infinite",
+    ),
+    "infinite bytes": (
+        dict(load=GOOD, bytes=GOOD + np.inf),
+        "/bytes of time 0 holds numbers that are negative, infinite",
+    ),
+    "words for bytes": (dict(load=GOOD, bytes=np.full(GOOD.shape, b"a")), "/bytes holds no numbers"),
+    "too many bytes": (dict(load=GOOD, bytes=GOOD * 1e15), "/bytes holds numbers that are too large to be summed"),
     "too many": (dict(load=GOOD, particles=COUNTS * 1e10), "/particles of time 0"),
     "too many pairs": (dict(load=GOOD, particles=COUNTS * 2**30), "whose pairs cannot be summed exactly"),
 }

@@ -22,7 +22,7 @@ ROWS |= dict(balance__partition__cut="cells")
 def rows_of(out, model):
     """The rows of a model, as numbers where there are such."""
     numbers = ("step", "lbe", "lbe_model", "mean_seconds", "max_seconds", "lost_seconds", "move_seconds")
-    numbers += ("lbe_reachable", "ghost_cells", "particles_moved", "load_step")
+    numbers += ("lbe_reachable", "ghost_cells", "ghost_bytes", "particles_moved", "load_step")
     return [r | {k: float(r[k]) for k in numbers} for r in decisions(out) if r["model"] == model]
 
 
@@ -51,8 +51,9 @@ def check_seconds(out, begin, balancing, move):
         assert found["computing_seconds"] == pytest.approx(computing, rel=1e-12), model
         migrations = sum(r["decision"] == "moved" for r in rows)
         assert [found[k] for k in ("balancings", "migrations", "from_step")] == [balancings, migrations, begin], model
-        ghosts = sum(r["ghost_cells"] for r in rows) / len(rows)
-        assert found["ghost_cells"] == pytest.approx(ghosts, rel=1e-12) and ghosts > 0, model
+        for name in ("ghost_cells", "ghost_bytes"):
+            ghosts = sum(r[name] for r in rows) / len(rows)
+            assert found[name] == pytest.approx(ghosts, rel=1e-12) and ghosts > 0, (model, name)
     least = min(sums, key=sums.get)
     from_step = f" from step {begin} on" if begin else ""
     assert s["least_time"].startswith(f"least time{from_step}: {least}, {sums[least]:.5g} s; "), s["least_time"]

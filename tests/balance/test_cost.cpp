@@ -46,7 +46,9 @@ TEST_CASE("costs are the sums of the rows, at the prices of balancings and moves
     kept.step = 115, kept.load_step = 100, kept.max_seconds = 2;
     weighed.step = weighed.load_step = 120, weighed.max_seconds = 1;
     moved.step = moved.load_step = 125, moved.max_seconds = 4, moved.decision = Decision::moved, moved.moved = {7, 80};
+    kept.ghost_bytes = 100, moved.ghost_bytes = 50;
     for (const BalanceRow& row : {kept, weighed, moved}) cost.add(row, 5, prices, 6, 30);
+    CHECK(cost.ghost_bytes == Approx(50));
     CHECK(cost.from_step == 110);
     CHECK(cost.computing_seconds == 5 * (2 + 1 + 4) + 3 * 5 * 0.25 * 30 / 6);
     CHECK(cost.balancing_seconds == 2 * 0.5 + 3 * 80 / 6.0);

@@ -67,7 +67,7 @@ Story play(const Team& team) {
 
 auto values_of(const BalanceRow& r) {
     return std::tuple(r.step, r.lbe, r.mean_seconds, r.max_seconds, r.lbe_model, r.moved.cells, r.moved.particles,
-                      r.ghost_cells, r.lbe_observed, r.decision, r.lbe_reachable);
+                      r.ghost_cells, r.ghost_bytes, r.lbe_observed, r.decision, r.lbe_reachable);
 }
 auto values_of(const ResourceRow& r) { return std::tuple(r.step, r.process, r.speed, r.load, r.seconds); }
 template <class T>

@@ -27,9 +27,9 @@ std::size_t place(const Grid& grid, int x, int y, int z) {
     return (static_cast<std::size_t>(x) * grid.cells[1] + y) * grid.cells[2] + z;
 }
 
-// Counts each cell once for each other process among its neighbours.
-std::int64_t ghosts_by_brute_force(const Grid& grid, const std::vector<int>& owner) {
-    std::int64_t ghosts = 0;
+// Counts each cell once for each other process among its neighbours. Then the sum of their particles_of().
+std::array<std::int64_t, 2> ghosts_by_brute_force(const Grid& grid, const std::vector<int>& owner) {
+    std::array<std::int64_t, 2> ghosts{};
     for_each_cell(grid.box(), [&](int x, int y, int z) {
         std::set<int> others;
         for_each_cell({{-1, -1, -1}, {2, 2, 2}}, [&](int i, int j, int k) {
@@ -42,14 +42,15 @@ std::int64_t ghosts_by_brute_force(const Grid& grid, const std::vector<int>& own
             others.insert(owner[place(grid, cell[0], cell[1], cell[2])]);
         });
         others.erase(owner[place(grid, x, y, z)]);
-        ghosts += static_cast<std::int64_t>(others.size());
+        ghosts[0] += std::ssize(others);
+        ghosts[1] += std::ssize(others) * particles_of(x, y, z);
     });
     return ghosts;
 }
 
 // What the members of a team find together.
 struct Found {
-    std::int64_t ghosts = 0, cells = 0, particles = 0;
+    std::int64_t ghosts = 0, ghost_particles = 0, cells = 0, particles = 0;
     double efficiency = 0;
     std::vector<double> times;
     friend bool operator==(const Found&, const Found&) = default;
@@ -64,9 +65,15 @@ Found find(const Team& team, const Grid& grid, const Partition& before, const Pa
     });
     const Owners old_owners(grid, home, all_of(before)), owners(grid, home, all_of(after));
     const Moved moved = moved_between(old_owners, owners, particles);
-    std::array<std::int64_t, 3> sums{ghost_cells(owners), moved.cells, moved.particles};
+    std::array sums{ghost_cells(owners), std::int64_t{0}, moved.cells, moved.particles};
+    const std::vector<std::uint8_t> seen = processes_that_see(owners);
+    for (std::size_t i = 0; i < seen.size(); ++i) sums[1] += seen[i] * particles[i];
     team.sum(sums);
-    return {sums[0], sums[1], sums[2], efficiency(sums_by_process(team, owners, load, processes)),
+    return {sums[0],
+            sums[1],
+            sums[2],
+            sums[3],
+            efficiency(sums_by_process(team, owners, load, processes)),
             counted_times(team, owners, work, processes)};
 }
 
@@ -79,7 +86,8 @@ TEST_CASE("ghost cells, what moves, efficiency and times are those of brute forc
                             after = random_partition(grid, processes, seed + 100);
             const std::vector<int> old_owner = owners_of(grid, before), owner = owners_of(grid, after);
             Found expected;
-            expected.ghosts = ghosts_by_brute_force(grid, owner);
+            const std::array<std::int64_t, 2> ghosts = ghosts_by_brute_force(grid, owner);
+            expected.ghosts = ghosts[0], expected.ghost_particles = ghosts[1];
             std::vector<std::int64_t> sums(processes, 0);
             for_each_cell(grid.box(), [&](int x, int y, int z) {
                 const std::size_t i = place(grid, x, y, z);
@@ -99,6 +107,7 @@ TEST_CASE("ghost cells, what moves, efficiency and times are those of brute forc
                 for (const Found& f : found) {
                     CAPTURE(grid.cells[0], grid.dimensions, seed, members);
                     CHECK(f.ghosts == expected.ghosts);
+                    CHECK(f.ghost_particles == expected.ghost_particles);
                     CHECK(f.cells == expected.cells);
                     CHECK(f.particles == expected.particles);
                     CHECK(f.efficiency == Approx(expected.efficiency).epsilon(1e-14));

@@ -37,6 +37,7 @@ CellCounts counts_at(int x, int y, int round) {
     };
     return {particles_at(x, y, round), sum(1), sum(2)};
 }
+std::int64_t bytes_at(int x, int y, int round) { return 384 * ((x * 3 + y + round) % 7); }
 std::int64_t work_at(int x, int y, int round) {
     const CellCounts c = counts_at(x, y, round);
     return to_ticks(2e-9 + 6e-9 * c.n + 1e-9 * c.n * c.n3);
@@ -48,6 +49,7 @@ struct Case {
     std::vector<std::string> models;
     std::vector<double> noise = {};  // factors
     bool wall = false;
+    bool bytes = false;                 // given
     std::optional<Policy> others = {};  // criterion and partition of all models but the driver
 };
 
@@ -70,8 +72,8 @@ struct Told {
 };
 auto values_of(const BalanceRow& r) {
     return std::tuple(r.step, r.model, r.driver, r.lbe, r.mean_seconds, r.max_seconds, r.lbe_model, r.moved.cells,
-                      r.moved.particles, r.ghost_cells, r.lbe_observed, r.decision, r.lost_seconds, r.move_seconds,
-                      r.lbe_reachable, r.load_step);
+                      r.moved.particles, r.ghost_cells, r.ghost_bytes, r.lbe_observed, r.decision, r.lost_seconds,
+                      r.move_seconds, r.lbe_reachable, r.load_step);
 }
 auto values_of(const ResourceRow& r) { return std::tuple(r.step, r.process, r.speed, r.load, r.seconds); }
 bool same(const Told& a, const Told& b) {
@@ -102,7 +104,9 @@ std::vector<Told> play(const Team& team, const Case& c) {
     std::vector<Told> story;
     for (int round = 0; round < rounds; ++round) {
         HomeCells cells;
+        if (c.bytes) cells.bytes.emplace();
         for_each_cell(home, [&](int x, int y, int) {
+            if (c.bytes) cells.bytes->push_back(bytes_at(x, y, round));
             cells.counts.push_back(counts_at(x, y, round));
             if (!c.wall && round > 0) cells.work.push_back(work_at(x, y, round));
         });
@@ -176,6 +180,11 @@ public:
         row.lbe_observed = sum(times) / processes / *std::ranges::max_element(times);
         if (!every_time && lost_ <= move_seconds_) row.decision = gain ? Decision::kept_gain : Decision::kept_criterion;
         else adopt(loads_of(times, number), number, times, &row);
+        const bool kept = row.decision == Decision::kept_gain || row.decision == Decision::kept_criterion;
+        const double bytes = ghosts_of(partition_, [&](int x, int y) {
+            return c_.bytes ? bytes_at(x, y, number) / 1024.0 : 8.0 * particles_at(x, y, number);
+        });
+        row.ghost_bytes = c_.wall && kept ? 0 : std::llround(bytes);
         row.lbe_model = lbe_model_, row.ghost_cells = ghosts_, row.load_step = load_step_;
         if (!every_time) row.lost_seconds = lost, row.move_seconds = move_seconds_;
         if (row.decision == Decision::moved || row.decision == Decision::kept_same) forget();
@@ -215,15 +224,16 @@ private:
         for (std::size_t i = 0; i < loads.size(); ++i) sums[owner[i]] += static_cast<double>(loads[i]);
         return sum(sums) / processes / *std::ranges::max_element(sums);
     }
-    static std::int64_t ghosts_of(const Partition& p) {
+    template <class Weight>
+    static double ghosts_of(const Partition& p, Weight weight) {
         const std::vector<int> owner = owners_of(grid, p);
-        std::int64_t ghosts = 0;
+        double ghosts = 0;
         for_each_cell(grid.box(), [&](int x, int y, int) {
             std::set<int> others;
             for (int i = -1; i <= 1; ++i)
                 for (int j = std::max(0, y - 1); j <= std::min(grid.cells[1] - 1, y + 1); ++j)
                     others.insert(owner[at((x + i + grid.cells[0]) % grid.cells[0], j)]);
-            ghosts += static_cast<std::int64_t>(others.size()) - 1;
+            ghosts += static_cast<double>(others.size() - 1) * weight(x, y);
         });
         return ghosts;
     }
@@ -259,7 +269,7 @@ private:
         if (row) row->decision = decision;
         if (decision != Decision::kept_gain) {
             if (row) row->moved = moved;
-            ghosts_ = ghosts_of(next), lbe_model_ = reachable_;
+            ghosts_ = std::llround(ghosts_of(next, [](int, int) { return 1; })), lbe_model_ = reachable_;
         }
         if (decision == Decision::moved) partition_ = next;
         if (!row && decision != Decision::kept_gain) forget();
@@ -284,6 +294,7 @@ void compare(const BalanceRow& row, const BalanceRow& plain) {
     CHECK(row.moved.cells == plain.moved.cells);
     CHECK(row.moved.particles == plain.moved.particles);
     CHECK(row.ghost_cells == plain.ghost_cells);
+    CHECK(row.ghost_bytes == plain.ghost_bytes);
     CHECK(row.load_step == plain.load_step);
     const auto close = [](double a, double b) { return std::abs(a - b) <= 1e-11 * std::max(std::abs(a), std::abs(b)); };
     CHECK(close(row.mean_seconds, plain.mean_seconds));
@@ -320,6 +331,8 @@ std::vector<Case> cases() {
         c.others->criterion.name = "menon";
         c.others->partition.kind = "rcb";
     });
+    add("bytes", both, [](Case& c) { c.bytes = true, c.policy.criterion.name = "menon"; });
+    add("bytes and a limit", both, [](Case& c) { c.bytes = true, c.policy.partition.max_size = 1000; });
     add("cells", both, [](Case& c) { c.policy.partition.cut = CutAt::cells; });
     add("rcb", both, [](Case& c) { c.policy.partition.kind = "rcb"; });
     add("compact", both, [](Case& c) { c.policy.partition.kind = "compact"; });

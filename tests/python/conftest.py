@@ -24,15 +24,16 @@ class Series:
         self.particles = random.poisson(30 * np.exp(-away))
         self.load = 1e-6 * (0.2 + self.particles) * (1 + 0.5 * random.random(shape))
         self.counts = dict(particles=self.particles, particles_ahead=np.roll(self.particles, -1, axis=0))
+        self.bytes = 9.7 * self.particles**2
         self.step = 5 * np.arange(shape[0])
         self.boundary = ["periodic", "wall", "periodic"][:dimensions]
 
     def write(self, path, particles=True):
-        counts = self.counts if particles else {}
+        counts = self.counts if particles else {"bytes": self.bytes}
         return program.write_datasets(path, dict(boundary=self.boundary), load=self.load, step=self.step, **counts)
 
     def arrays(self, particles=True):
-        counts = self.counts if particles else {}
+        counts = self.counts if particles else {"bytes": self.bytes}
         return dict(load=self.load, step=self.step, boundary=self.boundary, **counts)
 
 

@@ -33,6 +33,11 @@ REFUSED = {
     "words": (dict(load=GOOD["load"].astype(str)), "give real numbers"),
     "objects": (dict(load=np.array([None])), "give real numbers"),
     "complex": (dict(load=GOOD["load"] * 1j), "give real numbers"),
+    "NaN bytes": (
+        dict(bytes=GOOD["load"] * np.nan),
+        "/bytes of time 0 holds numbers that are negative, infinite or none",
+    ),
+    "other bytes": (dict(bytes=GOOD["load"][1:]), "bytes: it is an array of shape"),
     "other counts": (dict(particles=GOOD["particles"][1:]), "particles: it is an array of shape"),
     "half counts": (dict(particles=GOOD["particles"] + 0.5), "/particles of time 0 holds numbers that are no counts"),
     "too many": (dict(particles=GOOD["particles"] + 2**30), "whose pairs cannot be summed exactly"),
@@ -84,6 +89,9 @@ def test_what_a_reader_is_told():
     assert sorted(c.over_least for c in found.costs.values())[0] == 0
     with pytest.raises(KeyError, match="r1: no such contender; there are mine, a1"):
         found["r1"]
+    assert "ghost bytes" in repr(found) and cost.ghost_bytes > 0
+    bare = {name: GOOD[name] for name in ("load", "boundary", "step")}
+    assert "ghost bytes" not in repr(steelyard.replay(**bare, processes=4, model="a1"))
     idle = steelyard.replay(**GOOD, processes=4, every=10**6)
     assert "nothing was balanced" in idle.notes[0] and idle.notes[0] in repr(idle)
 

@@ -77,6 +77,7 @@ def test_balancing_energies_and_speeds(runs, browser):
         ("map", "LBE (\u25b2 cells moved, \u2022 partition kept)"): "lbe",
         ("balance", "LBE_m: LBE by the model"): "lbe_model",
         ("balance", "Ghost cells of all processes, one cell wide"): "ghost_cells",
+        ("balance", "Bytes of these ghost cells in one exchange"): "ghost_bytes",
     }.items():
         held = charts.pop((section, heading))
         assert held == {m: columns(balance, "step", column, model=m) for m in models} and len(models) == 2

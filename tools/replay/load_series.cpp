@@ -21,7 +21,7 @@ namespace app {
 namespace {
 
 constexpr const char *load_name = "/load", *particles_name = "/particles", *ahead_name = "/particles_ahead",
-                     *step_name = "/step";
+                     *bytes_name = "/bytes", *step_name = "/step";
 
 }  // namespace
 
@@ -39,9 +39,10 @@ LoadSeriesReader::LoadSeriesReader(const std::string& path, const comm::Communic
 void LoadSeriesReader::check_shapes() {
     const comm::FieldSeriesReader::Shape shape = file_.shape(load_name);
     refuse_unless<InputError>(comm_, shape.times > 0, "{}: {} holds no times; give one at least", path_, load_name);
-    for (const char* name : {particles_name, ahead_name}) {
+    has_bytes_ = file_.has(bytes_name);
+    for (const char* name : {particles_name, ahead_name, bytes_name}) {
         if (!file_.has(name)) continue;
-        counts_.emplace_back(name);
+        if (name != bytes_name) counts_.emplace_back(name);
         refuse_unless<InputError>(comm_, file_.shape(name) == shape,
                                   "{}: {} and {} have different shapes; give both for the same times and cells", path_,
                                   load_name, name);
@@ -84,18 +85,21 @@ void LoadSeriesReader::check_steps() {
 void LoadSeriesReader::find_scale() {
     balance::SeriesNumbers numbers;
     for (std::int64_t t = 0; t < times(); ++t) {
-        const auto require_good = [&](std::array<std::int64_t, 2> bad, const std::string& counts) {
+        const auto require_good = [&](balance::SeriesNumbers::Bad bad, const std::string& counts) {
             comm_.sum(bad);
             const std::string flaw = balance::SeriesNumbers::flaw_of_entry(bad, t, counts);
             comm::require(comm_, flaw.empty(), [&] { return InputError(path_ + ": " + flaw); });
         };
         require_good(numbers.see(file_.home(load_name, t), {}), "");
+        if (has_bytes_) require_good(numbers.see({}, {}, file_.home(bytes_name, t)), "");
         for (const std::string& name : counts_) require_good(numbers.see({}, file_.home(name, t)), name);
     }
     // Largest numbers of all ranks. Numbers >= 0 have the order of their bits.
-    std::array bits{std::bit_cast<std::int64_t>(numbers.largest), std::bit_cast<std::int64_t>(numbers.most_particles)};
+    std::array most{&numbers.largest, &numbers.most_particles, &numbers.most_bytes};
+    std::array<std::int64_t, most.size()> bits;
+    std::ranges::transform(most, bits.begin(), [](const double* v) { return std::bit_cast<std::int64_t>(*v); });
     comm_.max(bits);
-    numbers.largest = std::bit_cast<double>(bits[0]), numbers.most_particles = std::bit_cast<double>(bits[1]);
+    for (std::size_t i = 0; i < bits.size(); ++i) *most[i] = std::bit_cast<double>(bits[i]);
     const std::int64_t cells = grid_.box().cells();
     const std::string flaw = numbers.flaw(cells);
     comm::require(comm_, flaw.empty(), [&] { return InputError(path_ + ": " + flaw); });
@@ -112,6 +116,7 @@ balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {
     };
     if (has_particles()) cells.counts = counts_of(particles_name);
     if (has_ahead()) cells.ahead = counts_of(ahead_name);
+    if (has_bytes_) cells.bytes = balance::in_parts_of_bytes(file_.home(bytes_name, time));
     return cells;
 }
 

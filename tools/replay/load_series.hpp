@@ -23,7 +23,7 @@ public:
     bool has_ahead() const;  ///< what the cells will hold
     std::int64_t times() const { return static_cast<std::int64_t>(steps_.size()); }
     std::int64_t step(std::int64_t time) const { return steps_[time]; }
-    /// Loads and counts of the cells of this rank's home. Counts are 0 if the file has none. Collective. Throws
+    /// Loads, counts and bytes of the cells of this rank's home. Counts are 0 if the file has none. Collective. Throws
     /// comm::ReadError.
     balance::HomeCells cells(std::int64_t time) const;
     /// As balance::series_scale().
@@ -41,6 +41,7 @@ private:
     balance::Grid grid_;
     std::vector<std::int64_t> steps_;
     std::vector<std::string> counts_;  // names of the datasets of counts
+    bool has_bytes_ = false;
     double scale_ = 1;
 };
 

@@ -109,13 +109,15 @@ void say_replay(const balance::Replay& replay, const std::optional<balance::Repl
         counted(processes, "process"), counted(opportunities, "opportunity"));
     std::size_t width = 16;
     for (const balance::ContenderCost& c : costs) width = std::max(width, c.name.size());
-    say(stdout, "  {:<{}}  {:>11}  {:>10}  {:>10}  {:>11}  {:>12}  {:>12}  {:>12}\n", "", width, "overall LBE",
-        "balancings", "migrations", "ghost cells", "computing, s", "balancing, s", "in all, s");
+    const bool bytes = std::ranges::any_of(costs, [](const balance::ContenderCost& c) { return c.ghost_bytes > 0; });
+    say(stdout, "  {:<{}}  {:>11}  {:>10}  {:>10}  ghost cells{}  {:>12}  {:>12}  {:>12}\n", "", width, "overall LBE",
+        "balancings", "migrations", bytes ? "  ghost bytes" : "", "computing, s", "balancing, s", "in all, s");
     for (const balance::ContenderCost& c : costs) {
         const auto o = std::ranges::find(overall, c.name, &Overall::model);
         const std::string lbe = o == overall.end() ? "-" : fmt::format("{:.1f} %", 100 * o->lbe);
-        say(stdout, "  {:<{}}  {:>11}  {:>10}  {:>10}  {:>11.0f}  {:>12.5g}  {:>12.5g}  {:>12.5g}\n", c.name, width,
-            lbe, c.balancings, c.migrations, c.ghost_cells, c.computing_seconds, c.balancing_seconds, c.seconds());
+        say(stdout, "  {:<{}}  {:>11}  {:>10}  {:>10}  {:>11.0f}{}  {:>12.5g}  {:>12.5g}  {:>12.5g}\n", c.name, width,
+            lbe, c.balancings, c.migrations, c.ghost_cells, bytes ? fmt::format("  {:>11.5g}", c.ghost_bytes) : "",
+            c.computing_seconds, c.balancing_seconds, c.seconds());
     }
     say(stdout, "{}", wrapped(prices_in_words(deck.balance.work, setting.policy.counting.cells_move, processes)));
     if (const std::string winner = least_time(costs); !winner.empty()) say(stdout, "{}", wrapped(winner));

@@ -102,7 +102,10 @@ const Columns<BalanceRow>& balance_columns() {
                   "LBE_m of the partition that was computed last before this row, taken or not; `gain` measures the "
                   "loss against it"),
         column<R>("load_step", "", &R::load_step, "step of whose loads `lbe_model` is"),
-        column<R>("criterion", "", &R::criterion, "which said whether to balance")};
+        column<R>("criterion", "", &R::criterion, "which said whether to balance"),
+        column<R>("ghost_bytes", "bytes", &R::ghost_bytes,
+                  "that all processes receive in one exchange of those ghost cells, by the counts of this step; by the "
+                  "wall clock 0 if the partition is kept")};
     return columns;
 }
 

@@ -166,6 +166,7 @@ void add_costs(Json& j, const std::vector<balance::ContenderCost>& costs) {
                                    {"balancings", c.balancings},
                                    {"migrations", c.migrations},
                                    {"ghost_cells", c.ghost_cells},
+                                   {"ghost_bytes", c.ghost_bytes},
                                    {"from_step", c.from_step}};
     for (const balance::Excess& e : balance::ranking(costs))
         j["contenders"][costs[e.contender].name].update(
