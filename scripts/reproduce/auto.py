@@ -15,7 +15,7 @@ not made again. Writes results/auto/summary.json.
 with each of four fixed choices, in turns. A round's times are compared. `cost` is the time of `auto` over that of the
 fixed choice with which it ended; it is shown if that is one of the four. Writes results/auto/wall.json.
 
---simulated does the same on 96 ranks of a simulated cluster, once, for 200 steps. The clock is simulated, and messages
+--simulated does the same on 96 ranks of a simulated cluster, once, for 1000 steps. The clock is simulated, and messages
 and balancings take their time. Writes results/auto/simulated.json.
 """
 import os
@@ -91,7 +91,7 @@ def in_runs(arguments, ranks):
     print(markdown_head(["deck", "steps", "best fixed choice", "`auto` over it", "over the default", "end", "cost"]))
     decks = {}
     for name in arguments.only:
-        steps = 200
+        steps = STEPS
         if not arguments.simulated:
             probe = on_ranks(name, DEFAULT, EVERY, ranks)
             steps = max(2, round(arguments.seconds / probe["wall_seconds"])) * EVERY

@@ -118,6 +118,7 @@ bool load_choice(comm::FileReader& file, const CheckpointInfo& info, balance::Co
                  const comm::Communicator& comm) {
     balance::Policy old;
     old.partition = info.deck.balance.partition;
+    old.clock = info.deck.balance.clock;
     add_candidates(old, info.deck.balance, balancer.grid(),
                    {info.deck.accelerator.backend != AcceleratorBackend::none});
     balance::Choice choice;
