@@ -146,7 +146,9 @@ const Columns<ZoneRow>& zone_columns() {
             "decision", "", [](const R& r) { return balance::word_of(r.decision); },
             "`kept`, `cpu grows`, `accelerator grows`; where the correction is smaller than half a strip of cells, the "
             "border does not move yet"),
-        column<R>("next_share", "0 to 1", &R::next_share, "share from this check on, by the loads of now, where `share` is by those of the check before", "{:.6g}"),
+        column<R>("next_share", "0 to 1", &R::next_share,
+                  "share from this check on, by the loads of now, where `share` is by those of the check before",
+                  "{:.6g}"),
         column<R>("most_share", "0 to 1", &R::most_share, "the most that `accelerator.reach` allows", "{:.6g}"),
         column<R>("speed", "", &R::speed,
                   "of the rank's accelerators together, relative to its CPU, as found so far; 0: not found", "{:.6g}")};
