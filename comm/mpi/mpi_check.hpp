@@ -40,16 +40,17 @@ struct Communicator::Handle {
 };
 
 /// Waits on nodes with more ranks than cores. A spinning rank would keep the rank that it waits for from running. One
-/// that only yields takes up to half of a core from it. So after some yields a rank sleeps.
+/// that only yields takes up to half of a core from it. So a rank yields for some time, then it sleeps.
 class Patience {
 public:
     void wait() {
-        if (++waits_ <= 10) sched_yield();
-        else std::this_thread::sleep_for(std::chrono::microseconds(20));
+        using namespace std::chrono;
+        if (steady_clock::now() - start_ < microseconds(200)) sched_yield();
+        else std::this_thread::sleep_for(microseconds(20));
     }
 
 private:
-    int waits_ = 0;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 /// MPI_Waitall. yield: give the core away while waiting.
