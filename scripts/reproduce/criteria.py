@@ -13,7 +13,7 @@ Times are counted work, so it is the same on every machine. Series and replays t
 Writes results/criteria/: summary.json and pictures.
 
 --wall runs gallery decks on two real ranks by the wall clock instead, with all criteria in turns. The table shows the
-time of each over the least of its round, in the median of --rounds, and the balancings. The best schedule is unknown
+time of each over the least of its round, in the median of --rounds, and the migrations. The best schedule is unknown
 there. Writes results/criteria/wall.json.
 """
 import os
@@ -123,9 +123,9 @@ def wall(arguments):
         runs = in_turns(arguments.rounds, CRITERIA, one)
         least = [min(runs[c][i]["wall_seconds"] for c in CRITERIA) for i in range(arguments.rounds)]
         over = {c: statistics.median(s["wall_seconds"] / t for s, t in zip(runs[c], least)) for c in CRITERIA}
-        made = {c: statistics.median(s["balancing"]["balancings"] for s in runs[c]) for c in CRITERIA}
+        made = {c: statistics.median(s["balancing"]["migrations"] for s in runs[c]) for c in CRITERIA}
         print(markdown_row([name] + [f"{over[c]:.3f} ({made[c]:.0f})" for c in CRITERIA]), flush=True)
-        decks[name] = dict(over_least=over, balancings=made)
+        decks[name] = dict(over_least=over, migrations=made)
     write_json(f"{OUT}/wall.json", dict(simulated=False, ranks=2, rounds=arguments.rounds, decks=decks))
 
 
