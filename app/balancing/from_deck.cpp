@@ -91,7 +91,7 @@ void add_candidates(balance::Policy& policy, const Deck::Balance& b, const balan
     kinds[2].order = balance::PatchOrder::tree, kinds[2].cut = balance::CutAt::cells, kinds[2].patches_per_process = 1;
     kinds[4].kind = "rcb";
     // By the wall clock those come first that all ranks make together.
-    if (policy.clock == balance::BalanceClock::wall) std::ranges::rotate(kinds, kinds.begin() + 2);
+    if (policy.clock == balance::BalanceClock::wall) std::rotate(kinds.begin(), kinds.begin() + 2, kinds.end());
     constexpr std::int64_t most_cells_of_one = 1'000'000;  // One rank makes the partition.
     std::erase_if(kinds, [&](const balance::PartitionOptions& o) {
         const balance::PartitionKind& kind = balance::kind_of(o);

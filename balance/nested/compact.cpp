@@ -298,7 +298,8 @@ private:
     void give(std::int32_t p, const Flows& flows) {
         const std::vector<std::int64_t> cells = cells_of(p);
         std::int64_t kept = std::ssize(cells);
-        for (const auto& [q, border] : borders_of(cells, p)) {
+        for (const auto& [neighbour, border] : borders_of(cells, p)) {
+            const std::int32_t q = neighbour;  // clang captures no structured binding
             double left = flows.contains(q) ? flows.at(q) : 0;
             std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> next;
             for (const Candidate& c : border.given) next.push({cost(c.cell, q), c.cell});
