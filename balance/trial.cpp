@@ -83,7 +83,8 @@ bool Trial::balance(const Observation& seen, CellLoads& loads) {
     std::optional<double> left;  // seconds that a trial may take
     begun_ = s_.meter.now();
     const auto balancings = static_cast<double>(Choice::rounds * std::ssize(all_.candidates));
-    if (const double price = s_.policy.counting.work.balancing; wall)
+    const double price = s_.policy.counting.work.balancing;  // by counted work
+    if (wall)
         left = longest(Choice::most_spent * (begun_ - choice_.begun)) - choice_.spent -
                balancings * longest(seen.row.model_seconds + choice_.partition_seconds);
     else if (price > 0)

@@ -168,7 +168,7 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners
 }
 
 void ZoneBalancer::place(std::int64_t step, const balance::Region& mine, const RankLoads& loads) {
-    // A check of this step comes too late for the cells that were measured.
+    // A check that is due in this step would find other cells than those that were measured.
     if (placed_ && !counted() && due(step, true) && clock_.runs_since() < step)
         learn(step, clock_.until(step, settings_.backend));
     put(step, mine, loads, true);
@@ -183,8 +183,8 @@ std::int64_t ZoneBalancer::usual_load(const balance::CountSums& s) const {
 
 RankLoads ZoneBalancer::loads_at_homes(const balance::Region& mine, const balance::HomeCells& cells) const {
     std::vector<std::int64_t> at_home = cells.work;
-    for (const balance::CellCounts& c : cells.counts)
-        if (cells.work.empty()) at_home.push_back(usual_load(balance::sums_of(c)));
+    if (at_home.empty())
+        for (const balance::CellCounts& c : cells.counts) at_home.push_back(usual_load(balance::sums_of(c)));
     return [mine, loads = balance::FieldPlan(setting_.team, {setting_.grid, setting_.team.size()}, mine)
                               .to_boxes(std::span<const std::int64_t>(at_home))](const balance::Box& within, int axis) {
         std::vector<std::int64_t> sums(within.extent(axis), 0);
