@@ -11,6 +11,7 @@ namespace balance {
 /// Sums: over the pieces of processes in a home.
 /// Speeds: of the processes that a member hosts.
 /// Medians: on member 0, of all processes or of a sample of very many.
+/// Whole: a partition of the whole grid, which the other members wait for.
 enum class RoundPart {
     fields,
     around,
@@ -23,7 +24,8 @@ enum class RoundPart {
     quality,
     sums,
     speeds,
-    medians
+    medians,
+    whole
 };
 
 /// Watches a round from outside. This one sees nothing; a simulator spends the time of each part.

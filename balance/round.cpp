@@ -239,14 +239,18 @@ private:
         return loads_of(whole);
     }
 
-    // Nothing where no partition keeps the limit.
-    std::optional<LocalPartition> partition_by(const CellLoads& loads, BalanceRow& row, RoundOutcome& outcome) {
+    void charge_bisection() const {
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
         const CutTogether together = cut_together_of(static_cast<double>(cells), s_.grid.dimensions, s_.team.size());
         s_.meter.part(RoundPart::lines, 0, together.lines);
         s_.meter.part(RoundPart::bisection, (processes + s_.team.size() - 1) / s_.team.size(), home_cells(s_));
         s_.meter.part(RoundPart::fields, known_.size(),
                       worth_packing(cells, s_.team.size()) ? 2 * together.moves * home_cells(s_) : 0);
+    }
+
+    // Nothing where no partition keeps the limit.
+    std::optional<LocalPartition> partition_by(const CellLoads& loads, BalanceRow& row, RoundOutcome& outcome) {
+        if (kind_of(b_.contender.partition).bisected_boxes(s_.grid, b_.contender.partition)) charge_bisection();
         const std::vector<std::int64_t> sizes =
             b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
         std::optional<LocalPartition> next;

@@ -13,6 +13,7 @@
 
 #include "app/common/heap.hpp"
 #include "balance/decision.hpp"
+#include "balance/grid/for_each.hpp"
 #include "balance/model/cell_counts.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
@@ -355,6 +356,25 @@ void measure(int nx, int ny, int ranks) {
         modelled, packing, vacuum, static_cast<long long>(chained.leaders), chained.item, chained.part);
 }
 
+// Partitions that one member makes of a whole grid.
+void whole_partition(const Grid& grid, std::int64_t parts) {
+    const SerialTeam one;
+    std::vector<std::int64_t> loads;
+    for_each_cell(grid.box(), [&](int x, int y, int z) { loads.push_back(load_at(grid.cells[0], x, y + 7 * z)); });
+    std::printf("%8lld %8lld |", static_cast<long long>(std::ssize(loads)), static_cast<long long>(parts));
+    for (const char* kind : {"compact", "nested"}) {
+        PartitionOptions options;
+        options.kind = kind;
+        options.processes = parts;
+        Scattered<Split> memory;
+        const double made = microseconds([&] {
+            make_partition({one, grid, {parts, 1}, loads, {}, {}}, options, memory);
+        });
+        std::printf(" %9.0f", made);
+    }
+    std::printf("\n");
+}
+
 }  // namespace
 
 int main() {
@@ -377,4 +397,8 @@ int main() {
             for (const auto& [nx, ny] : {std::pair{1140, 114}, {1140, 228}, {2280, 912}, {1140, 4564}})
                 bisection(nx, ny, parts, members);
     for (const int members : {16, 150, 600}) bisection(12 * members, 9, 8 * members, members);  // small homes
+    std::printf("\n%8s %8s | %9s %9s  (microseconds)\n", "cells", "parts", "compact", "nested");
+    for (const Grid& grid :
+         {Grid{{380, 38, 1}}, Grid{{1140, 114, 1}}, Grid{{90, 16, 16}, {}, 3}, Grid{{228, 20, 20}, {}, 3}})
+        for (const std::int64_t parts : {24, 96, 384, 2400}) whole_partition(grid, parts);
 }

@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import re
+import sys
 
 from common import fail, note, parser_of, reason
 from plotting import h5py, np
@@ -86,8 +87,8 @@ def get(thing, key):
 
 def amount(thing, key):
     number = get(thing, key)
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < float("inf"):
-        raise Senseless(f"the {key} {number!r} is no number >= 0")
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number <= sys.float_info.max:
+        raise Senseless(f"the {key} {number!r:.40} is no number >= 0")
     return float(number)
 
 
@@ -148,6 +149,9 @@ def read(files):
             fail(f"{path}: is no LBDatafile ({str(e)[:200]}); {ASK}")
     if not phases:
         fail(f"{files[0]}: there are no phases; give one at least")
+    for before, after in zip(phases, phases[1:]):
+        if after[1] <= before[1]:
+            fail(f"{files[0]}: step {after[1]} of phase {after[0]} is not behind step {before[1]}; sort the phases")
     return phases, grid if "cells" in grid else {}
 
 

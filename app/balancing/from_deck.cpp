@@ -122,7 +122,9 @@ std::vector<std::string> choices_in_words(const balance::Candidates& candidates,
     if (!candidates.empty() && choice.made.empty())
         words.push_back(fmt::format("auto: the model {} and the partition {}, {}", candidates.models[choice.model].name,
                                     candidates.partitions[choice.partition].name,
-                                    choice.next > 1 ? "which nothing beat" : "without a trial of the others"));
+                                    candidates.size() <= 2 ? "because there are no others"
+                                    : choice.next > 1      ? "which nothing beat"
+                                                           : "without a trial of the others"));
     for (const balance::Chosen& c : choice.made)
         words.push_back(fmt::format("auto: step {}: the model {} and the partition {} promise {:.1f} % less time",
                                     c.step, c.model, c.partition, 100 * c.saves));

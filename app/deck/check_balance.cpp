@@ -119,8 +119,7 @@ void check_replay(const Deck& deck, const balance::Grid& grid, const SeriesLacks
         throw DeckError(
             "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
             "balance.model=exact and balance.partition.sticky=false, without kind: compact or diffusion, balance.auto, "
-            "balance.noise, "
-            "balance.work.slow and balance.work.ghost");
+            "balance.noise, balance.work.slow and balance.work.ghost");
 }
 
 std::string no_partition(std::int64_t step, const balance::Infeasible& dead_end, const char* advice) {

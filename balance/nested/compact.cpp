@@ -346,6 +346,7 @@ Partition compact_parts(const PartitionInput& in, const PartitionOptions& option
     const std::vector<std::int64_t> load = whole_field(in.team, in.grid, in.load);
     const Partition before = in.in_use ? whole(in.team, *in.in_use) : Partition{{}, {0}};
     Partition made{{}, {0}};
+    in.meter.part(RoundPart::whole, options.processes, in.grid.box().cells());
     if (in.team.rank() == 0) {
         std::vector<PartNeed> needs;
         for (std::int64_t p = 0; p < options.processes; ++p)

@@ -33,6 +33,7 @@ Partition partition_nested(const PartitionInput& in, const PartitionOptions& opt
         const NodeParts parts = parts_of(in, options, processes_of(n));
         nodes.push_back({speed_of(parts), processes_of(n).size() * options.threads});
     }
+    in.meter.part(RoundPart::whole, a_node, in.grid.box().cells() / std::ssize(nodes));
     const auto parts = [&](int n) { return parts_of(in, options, processes_of(n)); };
     const DividedNodes here =
         divide_nodes(in.team, in.grid, in.load, false, nodes, parts, {NestedAlgorithm::inner_outer, 0});

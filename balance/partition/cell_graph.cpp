@@ -59,6 +59,7 @@ Partition partition_graph(const PartitionInput& in, const PartitionOptions& opti
                           const GraphPartitioner& partitioner) {
     const std::vector<std::int64_t> load = whole_field(in.team, in.grid, in.load);
     std::vector<std::int32_t> part(in.grid.box().cells(), 0);
+    in.meter.part(RoundPart::whole, options.processes, in.grid.box().cells());
     if (in.team.rank() == 0 && options.processes > 1) {
         std::vector<double> weights;
         for (std::int64_t p = 0; p < options.processes; ++p) weights.push_back(static_cast<double>(in.targets.of(p)));

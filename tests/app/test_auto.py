@@ -5,8 +5,8 @@ import os
 import h5py
 import pytest
 
-from program import SOURCE, decisions, fails_with, hash_of, ok_run, once, printed, replay, run_words, said_by_run
-from program import same_run, summary, table
+from program import SOURCE, datasets, decisions, fails_with, hash_of, ok_run, once, printed, replay
+from program import run_words, said_by_run, same_run, summary, table
 
 KEYS = dict(run__steps=120, output__every=20)
 AUTO = KEYS | dict(balance="auto", balance__every=4, balance__processes=40, balance__clock="work")
@@ -42,6 +42,12 @@ def test_replay(chosen, tmp):
     keys = dict(balance="auto", balance__every=2, balance__processes=40, balance__criterion="every")
     replay(chosen / "loads.h5", tmp, **keys)
     assert decisions(tmp) == decisions(chosen) and summary(tmp)["auto"] == summary(chosen)["auto"]
+    del keys["balance__every"]
+    entries = len(datasets(chosen / "loads.h5", "step")["step"])
+    for every in {}, {"balance__every": 0}, {"balance__every": 1}:
+        replay(chosen / "loads.h5", tmp / "each", more=["--force"], **keys, **every)
+        rows = decisions(tmp / "each")
+        assert len(rows) == entries - 1 and rows[0]["model"] == "auto", "each entry is an opportunity"
 
 
 def test_starts_as_the_first(tmp):
@@ -86,7 +92,7 @@ def test_price_of_a_trial(tmp, price, tried):
 def test_given_keys_stay(plain, tmp):
     """With model and kind given nothing is left to choose. The effective deck is the deck."""
     given = dict(balance__model="a1", balance__partition__kind="rcb")
-    ok_run(tmp / "auto", **AUTO, **given)
+    assert "rcb, because there are no others" in said_by_run(tmp / "auto", **AUTO, **given)
     ok_run(tmp / "fixed", **{k: v for k, v in AUTO.items() if k != "balance"}, **given)
     assert same_run(tmp / "auto", plain)
     assert without(decisions(tmp / "auto"), "model") == without(decisions(tmp / "fixed"), "model")

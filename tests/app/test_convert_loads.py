@@ -185,6 +185,7 @@ BROTLI = "Brotli" if importlib.util.find_spec("brotli") else "install python3-br
 DEEP = "[" * 100_000 + "]" * 100_000
 ERRORS = [
     (task(lambda t: t.update(time=-0.25)), "the time -0.25 is no number >= 0"),
+    (task(lambda t: t.update(time=10**400)), "is no number >= 0"),
     (task(lambda t: t.update(time=float("nan"))), "the time nan is no number"),
     (task(lambda t: t.update(time="1")), "the time '1' is no number"),
     (communications(message(1, 2, -1.0)), "the bytes -1.0 is no number >= 0"),
@@ -218,6 +219,7 @@ ERRORS = [
     (alone([[], []]), "phase 0 holds no objects"),
     (alone([[(i, 1.0, [1100 * i] * 2) for i in range(6)]]), "the indices of 6 objects span 30261001 cells"),
     (alone([]), "there are no phases"),
+    (lambda d: [edit(f, lambda c: c["phases"].reverse()) for f in (d.first, d.second)], "is not behind step 1"),
 ]
 
 
