@@ -509,3 +509,28 @@ TEST_CASE("by the wall clock an observation can end the round, and says why") {
     CHECK(rebalance(setting, std::move(cells), measured, two).rows.size() == 1);
     CHECK(two.models[1].history.updates == 0);
 }
+
+TEST_CASE("a meter hears whether all members make a partition, or one for all") {
+    struct Watch final : Meter {
+        void part(RoundPart part, std::int64_t, std::int64_t items) const override { cells[part] += items; }
+        mutable std::map<RoundPart, std::int64_t> cells;
+    };
+    for (const char* kind : {"chain", "rcb", "nested", "compact", "diffusion"}) {
+        Case c = case_of("always");
+        c.policy.partition.kind = kind;
+        c.models = {"hybrid"};
+        const SerialTeam team;
+        const Watch watch;
+        const Setting setting{team, grid, {processes, 1}, c.policy, watch};
+        Balancing balancing = start(setting, c);
+        HomeCells cells;
+        for_each_cell(grid.box(), [&](int x, int y, int) { cells.counts.push_back(counts_at(x, y, 0)); });
+        Measured measured;
+        measured.first = true;
+        rebalance(setting, std::move(cells), measured, balancing);
+        const bool by_all = kind == std::string("chain") || kind == std::string("rcb");
+        CAPTURE(kind);
+        CHECK(watch.cells[by_all ? RoundPart::bisection : RoundPart::whole] == grid.box().cells());
+        CHECK(watch.cells[by_all ? RoundPart::whole : RoundPart::bisection] == 0);
+    }
+}
