@@ -179,6 +179,22 @@ def test_coarse_cells(tmp, cheap, scale, processes, ranks):
     assert (" grain\n" in done.stdout) == (scale != "1"), done.stdout
 
 
+NOTED = {
+    "accelerator": dict(accelerator__backend="host"),
+    "from_step": dict(balance__every=10, balance__from_step=20),
+    "auto": dict(balance="auto", balance__model="a1"),
+}
+
+
+@pytest.mark.parametrize("key", NOTED)
+def test_what_does_not_count(tmp, cheap, key):
+    """A note says which keys of a deck are not predicted."""
+    words = ["--machine", cheap, "--processes", "2", *settings(run__steps=20, **NOTED[key])]
+    lines = completed(2, "predict", DECK, "--out", tmp / "out", *words).stderr.splitlines()
+    [line] = [line for line in lines if "not count in predictions" in line]
+    assert key in line and ("a1" in line) == (key == "auto"), lines
+
+
 def test_bases(tmp, machine):
     """From a deck and from one twice as long, a system is predicted alike, also on more ranks than the deck has cells.
     The deck's own cells are too coarse for so many ranks."""

@@ -172,12 +172,14 @@ PredictReport begun(const Options& options, const Deck& deck, const comm::Commun
         if (!file.has_compute) report.assumed.emplace_back("computing");
         if (!file.has_messages) report.assumed.emplace_back("messages");
     }
-    if (deck.accelerator.backend != AcceleratorBackend::none && comm.rank() == 0)
-        say_note(
-            "accelerator.backend does not count in predictions; accelerator_speed in a machine file "
-            "does");
-    if ((deck.balance.active.from_step > 0 || deck.balance.active.to_step) && comm.rank() == 0)
+    if (comm.rank() != 0) return report;
+    if (deck.accelerator.backend != AcceleratorBackend::none)
+        say_note("accelerator.backend does not count in predictions; accelerator_speed in a machine file does");
+    if (deck.balance.active.from_step > 0 || deck.balance.active.to_step)
         say_note("balance.from_step and to_step do not count in predictions, which balance all the time");
+    if (deck.balance.chooses)
+        say_note("balance.auto does not count in predictions, which use the model {} and the partition {}",
+                 deck.balance.model, deck.balance.partition.kind);
     return report;
 }
 
