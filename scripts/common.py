@@ -30,14 +30,24 @@ def note(what):
     print(f"{os.path.basename(sys.argv[0])}: note: {what}", file=sys.stderr)
 
 
+def require_other(path, *read):
+    """Refuses to write a file that is read."""
+    if os.path.exists(path) and any(os.path.samefile(path, name) for name in read if os.path.exists(name)):
+        fail(f"cannot write {path}: it is what is read; choose another name")
+
+
 @contextlib.contextmanager
 def replacing(path):
     """The name under which a file is written. It is called `path` when it is whole."""
+    unfinished = path + ".tmp"
     try:
-        yield path + ".tmp"
-        os.replace(path + ".tmp", path)
+        yield unfinished
+        os.replace(unfinished, path)
     except OSError as e:
         fail(f"cannot write {path}: {reason(e)}; choose another name")
+    finally:
+        with contextlib.suppress(OSError):
+            os.remove(unfinished)
 
 
 def mpiexec(ranks, *options):

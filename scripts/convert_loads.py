@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-from common import fail, note, parser_of, reason
+from common import fail, note, parser_of, reason, replacing, require_other
 from plotting import h5py, np
 
 MOST_ALONG = 1 << 20  # cells along an axis
@@ -234,9 +234,10 @@ def fields_of_boxes(phases, grid, ranks, path):
     if whole(get(grid, "processes"), 1) > ranks:
         fail(f"{path}: there are files of {ranks} ranks, and {grid['processes']} have written some; give all")
     require_memory((32 * len(phases) + 1000) * np.prod(cells, dtype=object), path)
-    periodic = [word == "periodic" for word in grid.get("boundary", ["wall"] * len(cells))]
-    if len(periodic) != len(cells):
-        raise Senseless(f"{len(periodic)} words of boundary for {len(cells)} axes")
+    boundary = grid.get("boundary", ["wall"] * len(cells))
+    if len(boundary) != len(cells) or not set(map(str, boundary)) <= {"wall", "periodic"}:
+        raise Senseless(f"boundary {str(boundary)[:60]} is not wall or periodic for each of {len(cells)} axes")
+    periodic = [word == "periodic" for word in boundary]
     loads, sizes = np.full((2, len(phases), *cells), np.nan)
     for load, size, (number, _, objects, messages) in zip(loads, sizes, phases):
         owner = np.zeros(cells, int)
@@ -259,6 +260,7 @@ def main():
     parser.add_argument("out", metavar="OUT.h5")
     options = parser.parse_args()
     files = files_at(options.files)
+    require_other(options.out, *files)
     phases, grid = read(files)
     try:
         if grid:
@@ -271,16 +273,13 @@ def main():
     if pinned:
         note(f"{pinned} objects may not migrate; a replay moves them like others")
     boundary = grid.get("boundary", ["wall"] * (loads.ndim - 1))
-    try:
-        with h5py.File(options.out, "w") as out:
-            for name, field in ("load", loads), ("bytes", sizes):
-                if name == "load" or any(messages for *_, messages in phases):
-                    # x varies fastest
-                    out[name] = np.ascontiguousarray(field.transpose(0, *range(field.ndim - 1, 0, -1)))
-            out["step"] = [p[1] for p in phases]
-            out.attrs["boundary"] = boundary
-    except OSError as e:
-        fail(f"{options.out}: cannot be written: {reason(e)}")
+    with replacing(options.out) as unfinished, h5py.File(unfinished, "w") as out:
+        for name, field in ("load", loads), ("bytes", sizes):
+            if name == "load" or any(messages for *_, messages in phases):
+                # x varies fastest
+                out[name] = np.ascontiguousarray(field.transpose(0, *range(field.ndim - 1, 0, -1)))
+        out["step"] = [p[1] for p in phases]
+        out.attrs["boundary"] = boundary
 
 
 if __name__ == "__main__":

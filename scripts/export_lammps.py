@@ -8,7 +8,7 @@ Positions, which are multiples of 2^-40 in a run, are exact in doubles below 2^1
 which LAMMPS does not know, all grow by 1. A usual LAMMPS refuses ids from 2^31 on, so a note names them. A state in two
 dimensions gets z = 0 in a box from -0.5 to 0.5.
 """
-from common import fail, note, parser_of, reason, replacing
+from common import fail, note, parser_of, reason, replacing, require_other
 from plotting import h5py, np
 
 
@@ -18,6 +18,8 @@ def read_state(path, frame=None):
         with h5py.File(path) as f:
             group = f["particles/all"]
             frames = len(group["position/value"])
+            if frames == 0 or len(group["velocity/value"]) != frames or len(group["position/value"][0]) == 0:
+                fail(f"{path} holds no frame of particles with velocities; give a checkpoint or a trajectory of a run")
             at = frames - 1 if frame is None else frame
             if not 0 <= at < frames:
                 fail(f"{path}: has frames 0 to {frames - 1}, not {at}; name one of them")
@@ -58,6 +60,7 @@ def main():
     parser.add_argument("out", help="the data file to write")
     parser.add_argument("--frame", type=int, help="of a trajectory, counted from 0 (default: the last)")
     options = parser.parse_args()
+    require_other(options.out, options.state)
     state = read_state(options.state, options.frame)
     write_data(options.out, *state)
     print(f"wrote {options.out}: {len(state[0])} particles in {state[-1]} dimensions")

@@ -13,7 +13,7 @@ Angstrom), and --scale-velocity is tau / sigma in ps / Angstrom; both are 1 by d
 import argparse
 import warnings
 
-from common import fail, note, parser_of, reason, replacing
+from common import fail, note, parser_of, reason, replacing, require_other
 from plotting import h5py, np
 
 
@@ -90,6 +90,9 @@ def main():
     if not 2 <= len(options.files) <= 3:
         parser.error("give IN OUT.h5, or IN TRAJECTORY OUT.h5")
     *files, out = options.files
+    if not out.endswith((".h5", ".hdf5", ".h5md")):
+        parser.error(f"the last name, {out}, is that of the file to write; let it end in .h5")
+    require_other(out, *files)
     position, velocity, box = read_universe(files, options.frame)
     position *= options.scale_length
     if velocity is not None:

@@ -67,6 +67,11 @@ def shown(path):
     return path if path.isprintable() else ascii(path)
 
 
+def is_page(path):
+    with open(path, "rb") as f:
+        return f.read(15).lower() in (b"", b"<!doctype html>")
+
+
 def write_page(arguments, reload=None, going=()):
     """The page of the directories as they are now, and its path. reload, going: see watch()."""
     path = arguments.output or os.path.join(arguments.outdirs[0], "report.html")
@@ -74,6 +79,8 @@ def write_page(arguments, reload=None, going=()):
     going = [*going, *[False] * len(arguments.outdirs)]
     runs = [read_run(o, m, g) for o, m, g in zip(arguments.outdirs, messages, going)]
     try:
+        if os.path.isfile(path) and not is_page(path):
+            fail(f"cannot write {path!r}: a file that is no page has this name; choose another")
         replace_file(path, page(runs, reload))
     except OSError as e:
         fail(f"cannot write {path!r}: {e.strerror}")
@@ -94,6 +101,8 @@ def main():
     every = "with --watch: how often to look whether there is more to show (default: 2)"
     parser.add_argument("--every", type=seconds, default=2, metavar="SECONDS", help=every)
     arguments = parser.parse_args()
+    if arguments.messages and not arguments.watch and not os.path.isfile(arguments.messages):
+        parser.error(f"--messages: there is no file {arguments.messages}")
     alone = [f"--{name}" for name in DRAWING if vars(arguments)[name] is not None]
     if alone and not arguments.pictures:
         parser.error(f"{alone[0]} is for --pictures")

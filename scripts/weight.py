@@ -46,7 +46,7 @@ def git(root, *words, **options):
 def files_of(root, commit):
     """{path: bytes} of the files of a commit, without links and submodules."""
     rows = [row.split(b"\t") for row in git(root, "ls-tree", "-rz", "--full-tree", commit).split(b"\0")[:-1]]
-    blobs = [(path.decode(), head.split()[2]) for head, path in rows if head.startswith(b"100")]
+    blobs = [(os.fsdecode(path), head.split()[2]) for head, path in rows if head.startswith(b"100")]
     stored, at, found = git(root, "cat-file", "--batch", input=b"".join(b + b"\n" for _, b in blobs)), 0, {}
     for path, _ in blobs:  # a line that ends in the size, so many bytes, a line feed
         begin = stored.index(b"\n", at) + 1
@@ -182,6 +182,8 @@ def main():
     parser.add_argument("--root", default=ROOT, help="the checkout (default: that of this script)")
     parser.add_argument("--largest", type=int, default=5, help="how many of the largest pieces (default: 5)")
     arguments = parser.parse_args()
+    if not os.path.isdir(arguments.root):
+        parser.error(f"--root: {arguments.root} is no directory")
     columns = [column(arguments.root, commit, arguments.largest) for commit in arguments.commits]
     print(markdown_head(["", *arguments.commits]))
     for name in columns[0]:

@@ -198,8 +198,8 @@ Deck parse_deck(const std::string& text, const std::string& file, const std::vec
                 std::span<const FoundState> found = {});
 
 /// A deck of which the section balance counts, by counted work, its output, and the seed of its system for noise: what
-/// `steelyard replay` is told. It may have all sections of a deck, or be empty. If it does not say how often to balance,
-/// each entry is an opportunity. Throws DeckError.
+/// `steelyard replay` is told. It may have all sections of a deck, or be empty. If it does not say how often to
+/// balance, each entry is an opportunity. Throws DeckError.
 Deck parse_balance(const std::string& text, const std::string& file, const std::vector<std::string>& settings);
 
 /// The bytes of a deck file, or of another short text (what), for parse_deck(), cut just beyond the most that it

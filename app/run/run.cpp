@@ -10,6 +10,7 @@
 
 #include "app/common/heap.hpp"
 #include "app/common/signals.hpp"
+#include "app/common/threads.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/checks.hpp"
 #include "app/deck/deck.hpp"
@@ -143,7 +144,7 @@ RunPlace place_of(const Deck& deck, const comm::Communicator& comm) {
         return s;
     });
     setup.network = network_of(deck.comm, comm);
-    if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(default_threads(topology, setup.accelerators));
+    agreed(comm, [&] { use_threads(default_threads(topology, setup.accelerators)); });
     const bool own_units = comm::unit_for_each_thread(topology, omp_get_max_threads(), comm);
     // CPU time of a thread does not show other programs on its core, but wall time does. Wall time is used if the
     // threads of the run do not share cores.

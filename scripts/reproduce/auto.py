@@ -15,9 +15,9 @@ not made again. Writes results/auto/summary.json.
 with each of four fixed choices, in turns. A round's times are compared. `cost` is the time of `auto` over that of the
 fixed choice with which it ended; it is shown if that is one of the four. Writes results/auto/wall.json.
 
---simulated does the same on 96 ranks of a simulated cluster, once, for 1000 steps. The clock is simulated, and messages
-and balancings take their time. PLATFORM_SET is simultaneous_seconds=1e-7 unless it is given, because that saves 40 % of
-the simulation. Writes results/auto/simulated.json.
+--simulated does the same on 96 ranks of a simulated cluster, once, for --steps steps. The clock is simulated, and
+messages and balancings take their time. PLATFORM_SET is simultaneous_seconds=1e-7 unless it is given, because that
+saves 40 % of the simulation. Writes results/auto/simulated.json.
 """
 import os
 import statistics
@@ -93,7 +93,7 @@ def in_runs(arguments, ranks):
     print(markdown_head(["deck", "steps", "best fixed choice", "`auto` over it", "over the default", "end", "cost"]))
     decks = {}
     for name in arguments.only:
-        steps = STEPS
+        steps = arguments.steps
         if not arguments.simulated:
             probe = on_ranks(name, DEFAULT, EVERY, ranks)
             steps = max(2, round(arguments.seconds / probe["wall_seconds"])) * EVERY
@@ -127,6 +127,7 @@ def main():
     for name in ("--wall", "--simulated"):
         way.add_argument(name, action="store_true")
     parser.add_argument("--seconds", type=float, default=4.0, help="with --wall: of a run (default: 4)")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"with --simulated: of a run (default: {STEPS})")
     arguments = parser.parse_args()
     runs = arguments.wall or arguments.simulated
     known = DECKS_ON_RANKS if runs else DECKS

@@ -244,7 +244,8 @@ def test_own_files(data, tmp_path):
         (first, attributes(cells=[2**31 - 1] * 2), "2147483647 is no whole number from 1 to 1048576"),
         (first, attributes(cells=[2**20] * 3, boundary=["periodic"] * 3), "GB of memory"),
         (first, attributes(cells=[2**32 + 8, 8]), "4294967304 is no whole number"),
-        (first, attributes(boundary=["wall"]), "1 words of boundary for 2 axes"),
+        (first, attributes(boundary=["wall"]), "boundary ['wall'] is not wall or periodic for each of 2 axes"),
+        (first, attributes(boundary=["wall", 3]), "boundary ['wall', 3] is not wall or periodic"),
         (first, attributes(processes=-1), "-1 is no whole number"),
         (first, lambda d: d["phases"][0]["tasks"][0].pop("user_defined"), "some objects have no box"),
         (last, lambda d: d["phases"][3]["tasks"].pop(), "the boxes of phase 3 do not cover each cell once"),
@@ -253,6 +254,7 @@ def test_own_files(data, tmp_path):
         edit(path, change)
         data.refused(says, folder)
         path.write_text(text)
+    assert "it is what is read" in convert(folder, first, 2) and json.loads(first.read_text())
     last.unlink()
     data.refused("there are files of 11 ranks, and 12 have written some", folder)
     data.refused("is not called NAME.RANK.json", folder / "data.json")

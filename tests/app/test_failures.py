@@ -16,7 +16,7 @@ import time
 import pytest
 
 from program import DECK, HANG_SECONDS, QUICK, SOURCE, checkpoints, command, end_of, environment, fresh, once
-from program import options, processes_of, run_words, settings, start, summary, under_way, wait_until, written
+from program import options, processes_of, run, run_words, settings, start, summary, under_way, wait_until, written
 
 
 ONWARD = dict(**QUICK, run__steps=3000, output__every=20)
@@ -158,6 +158,15 @@ KNOWN |= {"comm::ReadError", "comm::WriteError", "md::SimulationError", "gpu::Er
 
 
 @pytest.mark.group("agreed_errors")
+@pytest.mark.parametrize("threads", ("abc", "0", "-1", "99999", "1.5,2"))
+def test_threads(tmp, threads):
+    """Of a run a rank may have 1 to 4096, and the first number of a list counts."""
+    variables = dict(OMP_NUM_THREADS=threads)
+    got, text = run(2, *run_words(tmp / "out"), variables=variables)
+    line = f"steelyard: error: OMP_NUM_THREADS: '{threads.partition(',')[0]}' is no number of threads from 1 to 4096"
+    assert got == 2 and line in text and not (tmp / "out").exists(), text
+
+
 def test_agreed_errors(tmp):
     """An error that all ranks throw is made by a reduction: no type of exception has another way."""
     types = error_types()

@@ -191,3 +191,25 @@ def test_convert(tmp):
     done = convert(xyz, tmp / "mixed.h5")
     assert done.returncode == 2 and "particles of names Al, Ar; give a file of one type" in done.stderr, done
     assert not (tmp / "mixed.h5").exists()
+    for wrong, says in (((gro, xyz), "s.xyz, is that of the file to write"), ((out, out), "it is what is read")):
+        done = convert(*wrong)
+        assert done.returncode == 2 and says in done.stderr, done
+    assert xyz.read_text().startswith("2\nmixed") and h5py.is_hdf5(out)
+
+
+def test_exports_that_are_refused(tmp):
+    """What is read stays as it is; a file without particles or velocities is named, and nothing is left behind."""
+    _, checkpoint = made(tmp, 2)
+    before = checkpoint.read_bytes()
+    (tmp / "folder").mkdir()
+    for name, value in (("empty", np.empty((1, 0, 3))), ("none", np.empty((0, 4, 3))), ("still", np.ones((1, 4, 3)))):
+        with h5py.File(tmp / f"{name}.h5", "w") as f:
+            f["particles/all/position/value"] = value
+            f["particles/all/velocity/value"] = value[: 0 if name == "still" else None]
+    there = sorted(tmp.iterdir())
+    lacks = "holds no frame of particles with velocities"
+    cases = [(checkpoint, checkpoint, "it is what is read"), (checkpoint, tmp / "folder", "cannot write")]
+    for state, out, says in [*cases, *((tmp / f"{n}.h5", tmp / "x", lacks) for n in ("empty", "none", "still"))]:
+        done = script("export_lammps.py", state, out)
+        assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done
+    assert checkpoint.read_bytes() == before and sorted(tmp.iterdir()) == there

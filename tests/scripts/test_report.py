@@ -134,6 +134,16 @@ def test_odd_names_and_outputs(tmp_path):
     assert subprocess.run(command, preexec_fn=lambda: os.close(1), timeout=HANG_SECONDS).returncode == 0
 
 
+@pytest.mark.parametrize("option, name", [("--output", "thermo.csv"), ("--messages", "nofile.csv")])
+def test_wrong_names_of_files(runs, option, name):
+    """A page takes the place of a page alone, and messages that are not there are no page without messages."""
+    path = runs["plane"] / name
+    before = path.exists() and path.read_bytes()
+    done = report(runs["plane"], option, path)
+    assert done.returncode == 2 and name in done.stderr and not done.stdout, done
+    assert (path.exists() and path.read_bytes()) == before
+
+
 def test_page_that_is_replaced(runs):
     """A reader of the old page keeps it. A page that cannot be written leaves the old one as it was."""
     page = runs["plane"] / "report.html"

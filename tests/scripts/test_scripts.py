@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import plotting
-from program import COLLISIONS, DECK, SOURCE, ok_run, printed, script, settings, table
+from program import COLLISIONS, DECK, SOURCE, ok, ok_run, printed, script, settings, table
 from report import pictures
 from report.pictures import density
 from report.pictures import map as boxes
@@ -295,6 +295,12 @@ def test_wrong_files(tmp):
     lines = done.stderr.splitlines()
     assert done.returncode == 2 and len(lines) == len(pictures.PICTURES) and not done.stdout, done.stderr
     assert all(line.startswith("report.py: ") and str(tmp) in line for line in lines), done.stderr
+
+
+def test_picture_of_a_partition_of_any_kind(tmp):
+    ok(0, "partition", DECK, "--out", tmp / "out", "--quiet", "--kind", "chain")
+    done = script("report.py", tmp / "out", "--pictures", "png", "--only", "nested")
+    assert done.returncode == 0 and (tmp / "out/nested.png").stat().st_size > 10000, done.stderr
 
 
 PNG = ["--pictures", "png"]

@@ -110,6 +110,11 @@ def test_table(repository):
     assert found["1. largest folder, entries"] == "3 `balance`" and found["2. largest class, data members"] == ""
 
 
+def test_no_directory(tmp_path):
+    done = script("weight.py", "--root", tmp_path / "none")
+    assert done.returncode == 2 and "is no directory" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_unknown_commit(repository):
     done = script("weight.py", "--root", repository, "third")
     assert done.returncode == 2 and "third" in done.stderr and len(done.stderr.splitlines()) < 4, done.stderr

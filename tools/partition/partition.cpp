@@ -2,16 +2,15 @@
 #include "balance/partition/partition.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <numeric>
 #include <span>
 #include <utility>
 
 #include "app/common/json.hpp"
+#include "app/common/threads.hpp"
 #include "app/common/words.hpp"
 #include "app/output/results.hpp"
 #include "app/output/series/cell_fields.hpp"
@@ -248,7 +247,8 @@ std::string to_json(const PartitionReport& report) {
 
 int partition(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
-    if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
+    const int usual = comm::detect(comm).default_threads;
+    agreed(comm, [&] { use_threads(usual); });
     RunDirectory directory(output_path(options, deck, comm), result_kinds(), comm);
     const balance::MachineSpec machine = machine_of(deck.machine, comm);
     const LoadField field = load_field(deck, comm);

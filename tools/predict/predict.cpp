@@ -3,15 +3,14 @@
 // predicts, the others only help to measure.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 
 #include "app/common/heap.hpp"
+#include "app/common/threads.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/machine_file.hpp"
 #include "app/deck/setup.hpp"
@@ -214,7 +213,8 @@ int predict(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     refuse_unless<DeckError>(comm, deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint,
                              "load.kind: a prediction needs particles; write slabs or checkpoint");
-    if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
+    const int usual = comm::detect(comm).default_threads;
+    agreed(comm, [&] { use_threads(usual); });
     PredictReport report = begun(options, deck, comm);
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
     if (deck.load.kind == LoadKind::slabs) check_start(deck, setup, comm);

@@ -45,7 +45,8 @@ def whole(axis, partition, view, node, load):
     axis.figure.colorbar(image, ax=axis, shrink=0.9, pad=0.01, label="load of a cell / mean")
     axis.add_collection(LineCollection(borders(node), colors="#1d6fa5", linewidths=1))
     axis.set(**view.labels("cell in {}"), xlim=(0, nx), ylim=(0, ny), aspect="equal")
-    algorithm = {"inner_outer": "inner-outer (Algorithm 2)", "greedy": "greedy (Algorithm 1)"}[partition["algorithm"]]
+    nested = {"inner_outer": "inner-outer (Algorithm 2)", "greedy": "greedy (Algorithm 1)"}
+    algorithm = nested.get(partition["algorithm"], partition["algorithm"])
     heading = f"{nodes} node{'s' * (nodes != 1)}, {algorithm}, LBE_m {partition['lbe_model']:.4f}"
     axis.set_title(f"{heading}: load of the cells, borders between nodes{view.text}")
     for n in range(nodes if 1 < nodes <= 64 else 0):
