@@ -90,8 +90,11 @@ void add_candidates(balance::Policy& policy, const Deck::Balance& b, const balan
     kinds[1].kind = "nested";
     kinds[2].order = balance::PatchOrder::tree, kinds[2].cut = balance::CutAt::cells, kinds[2].patches_per_process = 1;
     kinds[4].kind = "rcb";
-    // By the wall clock those come first that all ranks make together.
-    if (policy.clock == balance::BalanceClock::wall) std::rotate(kinds.begin(), kinds.begin() + 2, kinds.end());
+    // By the wall clock those come first that all ranks make together, and strips are cut in less time than cells.
+    if (policy.clock == balance::BalanceClock::wall) {
+        kinds[2].cut = balance::CutAt::strips;
+        std::rotate(kinds.begin(), kinds.begin() + 2, kinds.end());
+    }
     constexpr std::int64_t most_cells_of_one = 1'000'000;  // One rank makes the partition.
     std::erase_if(kinds, [&](const balance::PartitionOptions& o) {
         const balance::PartitionKind& kind = balance::kind_of(o);
