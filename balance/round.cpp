@@ -250,7 +250,8 @@ private:
 
     // Nothing where no partition keeps the limit.
     std::optional<LocalPartition> partition_by(const CellLoads& loads, BalanceRow& row, RoundOutcome& outcome) {
-        if (kind_of(b_.contender.partition).bisected_boxes(s_.grid, b_.contender.partition)) charge_bisection();
+        const auto boxes_of = kind_of(b_.contender.partition).bisected_boxes;
+        if (boxes_of && boxes_of(s_.grid, b_.contender.partition) > 0) charge_bisection();
         const std::vector<std::int64_t> sizes =
             b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
         std::optional<LocalPartition> next;
