@@ -9,7 +9,6 @@
 
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
-#include "app/deck/wording.hpp"
 
 namespace app {
 
@@ -22,8 +21,9 @@ void use_threads(int usual) {
     if (text.empty()) return omp_set_num_threads(usual);
     const auto threads = number_in<int>(text);
     if (!threads || *threads < 1 || *threads > most)
-        throw UsageError("OMP_NUM_THREADS: {} is no number of threads from 1 to {}; unset it to use this node's cores",
-                         quote(text), most);
+        throw UsageError(
+            "OMP_NUM_THREADS: '{}' is no number of threads from 1 to {}; unset it to use this node's cores", text,
+            most);
     omp_set_num_threads(*threads);
 }
 

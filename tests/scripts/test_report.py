@@ -108,7 +108,7 @@ def test_no_result(runs, tmp_path):
 def test_places_of_a_page(runs, tmp_path):
     """Only regular files are replaced, and those that links lead to."""
     os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "page").write_text("old")
+    (tmp_path / "page").write_text("<!doctype html>old")
     os.symlink("page", tmp_path / "link")
     for there in (tmp_path / "pipe", tmp_path, "/dev/null"):
         done = report(runs["plane"], "--output", there)
