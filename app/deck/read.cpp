@@ -128,6 +128,7 @@ Deck parse_balance(const std::string& text, const std::string& file, const std::
         if (const NodeEntry* seed = system->value.find("seed"))
             deck.system.seed = to_unsigned(seed->value, "system.seed");
     deck.balance.clock = balance::BalanceClock::work;
+    // By default each entry is an opportunity; `auto` set the interval of a run.
     const NodeEntry* section = root.find("balance");
     if (!section || !section->value.find("every") || deck.balance.every == 0) deck.balance.every = 1;
     check_balance(deck, [&](const std::string& path) { return locate(root, path, shown); });
